@@ -1,0 +1,70 @@
+"""Failures that become HTTP answers.
+
+Two shapes exist (specification 7): guards, routing and parsing answer an object, handlers answer a JSON string.
+"""
+
+from __future__ import annotations
+
+from svcnb.protocol.error_codes import code_of
+
+
+class ServiceError(Exception):
+    """A failure with an HTTP status.
+
+    Args:
+        status: HTTP status to answer with.
+        message: What was seen and what is allowed.
+        headers: Extra response headers, for example ``Retry-After``.
+    """
+
+    def __init__(self, status: int, message: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = headers or {}
+
+
+class StructuredError(ServiceError):
+    """A failure of authentication, billing, routing or parsing: an object with error, message, fix and docs_url.
+
+    Args:
+        status: HTTP status; the ``error`` member follows from it.
+        message: What was seen and what is allowed.
+        fix: The caller's next step.
+        docs: Name of the docs page that explains it: ``errors``, ``authentication`` or ``pricing``.
+        headers: Extra response headers.
+    """
+
+    def __init__(
+        self, status: int, message: str, *, fix: str, docs: str = "errors", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status, message, headers=headers)
+        self.fix = fix
+        self.docs = docs
+
+    @property
+    def code(self) -> str:
+        """The ``error`` member of the body."""
+        return code_of(self.status)
+
+
+class EndpointFailure(ServiceError):
+    """A failure inside a handler, such as a contract revert or an execution error: the body is a JSON string."""
+
+
+class Unavailable(StructuredError):
+    """A part of the service cannot be reached: 503, nothing is charged.
+
+    Args:
+        part: What cannot be reached, in words for the caller, for example ``the chain``.
+        detail: What was seen, without secrets.
+    """
+
+    def __init__(self, part: str, detail: str = "") -> None:
+        super().__init__(
+            503,
+            f"{part} is temporarily unavailable{': ' + detail if detail else ''}. Nothing was charged.",
+            fix="Try again in a few seconds.",
+            headers={"Retry-After": "1"},
+        )
+        self.part = part

@@ -1,0 +1,1 @@
+"""What both wings agree on: words, limits, shapes and pure functions. No input or output happens here."""

@@ -1,0 +1,59 @@
+"""The error codes of structured error bodies, one row a status.
+
+Source: specification 7; the row for 413 is the reference facts' proposal (2.9), since the specification has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class ErrorCode:
+    """One row of the error table.
+
+    Attributes:
+        status: HTTP status.
+        code: Value of the body's ``error`` member.
+        cause: When the service answers so.
+        retry: Whether the same call may succeed later without a change by the caller; such answers charge nothing.
+    """
+
+    status: int
+    code: str
+    cause: str
+    retry: bool = False
+
+
+ERROR_CODES: Final[dict[int, ErrorCode]] = {
+    row.status: row
+    for row in (
+        ErrorCode(400, "bad_request", "malformed JSON or a parameter of the wrong shape"),
+        ErrorCode(401, "unauthorized", "no key sent, or the key does not resolve to any account"),
+        ErrorCode(402, "payment_required", "the account exists but its credits cannot cover the call"),
+        ErrorCode(403, "forbidden", "valid, funded key not permitted, usually a usage key outside its groups"),
+        ErrorCode(404, "not_found", "no such endpoint or resource"),
+        ErrorCode(413, "payload_too_large", "the body is larger than the service accepts"),
+        ErrorCode(422, "unprocessable_entity", "the body is JSON but does not match the endpoint's schema"),
+        ErrorCode(429, "too_many_requests", "the node is shedding load because of CPU pressure", retry=True),
+        ErrorCode(500, "internal_error", "server-side failure"),
+        ErrorCode(503, "service_unavailable", "billing, chain RPC or the actions runtime is down", retry=True),
+    )
+}
+
+GENERIC_CODE: Final = "error"
+"""Code of a status that the table does not list."""
+
+
+def code_of(status: int) -> str:
+    """The ``error`` member that goes with a status.
+
+    Args:
+        status: HTTP status.
+
+    Returns:
+        The code of the specification's table, or ``error`` for a status outside it.
+    """
+    row = ERROR_CODES.get(status)
+    return row.code if row else GENERIC_CODE

@@ -1,0 +1,86 @@
+"""Every number of the interface, once.
+
+Docs, error texts, the configuration endpoint, the runtime and the tests read these. Units stand in the names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+# --- money (specification 8) ------------------------------------------------------------------------------------
+MANAGEMENT_COST_CENTS: Final = 1
+EXECUTION_COST_CENTS_PER_SECOND: Final = 1
+MIN_PAYMENT_CENTS: Final = 500
+PAYMENT_PACKAGES_CENTS: Final = (500, 1000, 2500, 5000)
+
+# --- identifiers (specification 1.3) ----------------------------------------------------------------------------
+CID_CHUNK_BYTES: Final = 262_144
+CID_MAX_LINKS: Final = 174
+
+# --- signatures (specification 5.6) -----------------------------------------------------------------------------
+MAX_TYPED_DATA_BYTES: Final = 4_096
+MAX_SIGNATURE_BYTES: Final = 4_096
+ISSUED_AT_WINDOW_S: Final = 300
+MAX_ISSUED_AT: Final = 2**63 - 1
+CONTRACT_SIGNATURE_GAS: Final = 1_000_000
+
+# --- contract (reference facts 6.1) -----------------------------------------------------------------------------
+MAX_GROUP_ENTRIES: Final = 10
+MAX_KEY_GROUPS: Final = 50
+USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
+USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
+
+# --- HTTP (reference facts 2.3, 8) ------------------------------------------------------------------------------
+MAX_BODY_BYTES: Final = 10 * 1024 * 1024
+DEFAULT_PAGE_NUMBER: Final = 0
+DEFAULT_PAGE_SIZE: Final = 10
+MAX_U64: Final = 2**64 - 1
+JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
+
+# --- triggers (specification 4.5, 8; reference facts 10) ---------------------------------------------------------
+SCHEDULE_SCAN_S: Final = 30
+RUN_RETRIES: Final = 3
+RUN_RETRY_DELAYS_S: Final = (1, 5, 30)
+MAX_TOPIC_FILTERS: Final = 3
+MAX_WEBHOOK_BYTES: Final = 262_144
+DEFAULT_RUNS_PER_MINUTE: Final = 60
+DEFAULT_QUEUED_RUNS: Final = 100
+RUNS_PAGE_DEFAULT: Final = 50
+RUNS_PAGE_MAX: Final = 100
+
+# --- client behaviour (reference facts 8) -----------------------------------------------------------------------
+CLOCK_SKEW_WARNING_S: Final = 120
+
+
+@dataclass(frozen=True)
+class ActionLimits:
+    """What one execution of an action may use.
+
+    Attributes:
+        timeout_ms: Longest run in milliseconds of wall clock, waiting included.
+        memory_limit_mb: Largest heap in MiB.
+        max_code_length: Largest source in bytes.
+        max_response_length: Largest response in bytes of the stored text.
+        max_console_log_length: Most bytes of console output.
+        max_fetch_count: Most outbound requests.
+        max_get_keys_count: Most key operations, counted over the four key functions together.
+        max_retries: Attempts to reach the runtime before giving up.
+        client_timeout_ms_buffer: Milliseconds that a client waits beyond ``timeout_ms``.
+        max_fetch_bytes: Largest body of one outbound answer, in bytes.
+        fetch_timeout_ms: Longest outbound request in milliseconds.
+
+    Source: specification 1.8 and 8; reference facts 5.7 where the specification is silent.
+    """
+
+    timeout_ms: int = 900_000
+    memory_limit_mb: int = 128
+    max_code_length: int = MAX_BODY_BYTES
+    max_response_length: int = 1_048_576
+    max_console_log_length: int = 102_400
+    max_fetch_count: int = 50
+    max_get_keys_count: int = 10
+    max_retries: int = 3
+    client_timeout_ms_buffer: int = 5_000
+    max_fetch_bytes: int = 50 * 1024 * 1024
+    fetch_timeout_ms: int = 60_000

@@ -1,0 +1,162 @@
+"""The one place where the service's and the payment processor's names are spelled.
+
+The specification writes ``svc`` where an identifier carries the maker's name and ``processor`` where it carries the
+payment processor's. Every such identifier is derived here, so one setting moves client and emulator to other names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+_NAME = re.compile(r"[a-z][a-z0-9]{0,31}\Z")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The two names from which all names of the interface follow.
+
+    Args:
+        service: Lower-case name of the service, for example ``svc``.
+        processor: Lower-case name of the payment processor, for example ``processor``.
+
+    Raises:
+        ValueError: A name is not a lower-case letter followed by at most 31 letters or digits.
+
+    Example:
+        >>> Vocabulary(service="acme").run_path
+        '/acme_action'
+
+    Source: specification, naming convention.
+    """
+
+    service: str = "svc"
+    processor: str = "processor"
+
+    def __post_init__(self) -> None:
+        for field in ("service", "processor"):
+            value = getattr(self, field)
+            if not isinstance(value, str) or not _NAME.match(value):
+                raise ValueError(
+                    f"{field} name {value!r} cannot be used: write one lower-case letter, then at most 31 lower-case "
+                    f"letters or digits, for example {field}='acme'"
+                )
+
+    # --- HTTP, relative to {base_url}/core/v1 -------------------------------------------------------------------
+
+    @cached_property
+    def run_path(self) -> str:
+        """Path of the execution endpoint."""
+        return f"/{self.service}_action"
+
+    @cached_property
+    def action_id_path(self) -> str:
+        """Path that answers the CID of a source."""
+        return f"/get_{self.service}_action_ipfs_id"
+
+    @cached_property
+    def action_limits_path(self) -> str:
+        """Path that answers the execution limits."""
+        return f"/get_{self.service}_action_client_config"
+
+    @cached_property
+    def processor_config_path(self) -> str:
+        """Path that answers the processor's publishable key."""
+        return f"/billing/{self.processor}_config"
+
+    @cached_property
+    def privacy_suffix(self) -> str:
+        """Suffix of a request id when the caller asked for privacy mode."""
+        return f"_{self.service}_privacy_mode"
+
+    @cached_property
+    def privacy_header(self) -> str:
+        """Request header that asks for privacy mode."""
+        return f"X-{self.namespace}-Privacy-Mode"
+
+    @cached_property
+    def health_member(self) -> str:
+        """Member of the health answer that tells whether the action runtime can be reached."""
+        return f"{self.service}_actions_reachable"
+
+    @cached_property
+    def limits_key_prefix(self) -> str:
+        """Prefix of the node-configuration keys of the execution limits."""
+        return f"{self.service.upper()}_ACTION_DEFAULT_"
+
+    # --- JavaScript ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def namespace(self) -> str:
+        """Global object of the action runtime, for example ``Svc``."""
+        return self.service.capitalize()
+
+    @cached_property
+    def actions_global(self) -> str:
+        """Second name of ``<Namespace>.Actions``."""
+        return f"{self.namespace}Actions"
+
+    @cached_property
+    def auth_global(self) -> str:
+        """Second name of ``<Namespace>.Auth``."""
+        return f"{self.namespace}Auth"
+
+    @cached_property
+    def headers_global(self) -> str:
+        """Second name of ``<Namespace>.Headers``."""
+        return f"{self.namespace}Headers"
+
+    @cached_property
+    def private_key_function(self) -> str:
+        """Runtime function that answers a wallet's private key; the same under every name."""
+        return "getPrivateKey"
+
+    @cached_property
+    def action_private_key_function(self) -> str:
+        """Runtime function that answers the action's own private key."""
+        return f"get{self.namespace}ActionPrivateKey"
+
+    @cached_property
+    def action_public_key_function(self) -> str:
+        """Runtime function that answers the public key of any action."""
+        return f"get{self.namespace}ActionPublicKey"
+
+    @cached_property
+    def action_wallet_address_function(self) -> str:
+        """Runtime function that answers the wallet address of any action."""
+        return f"get{self.namespace}ActionWalletAddress"
+
+    # --- signatures and keys ------------------------------------------------------------------------------------
+
+    @cached_property
+    def domain_name(self) -> str:
+        """EIP-712 domain name of the ChainSecured flows."""
+        return f"{self.namespace} ChainSecured"
+
+    @cached_property
+    def action_key_prefix(self) -> str:
+        """Text set before a CID when an action's key is derived."""
+        return f"{self.service}_action_"
+
+    @cached_property
+    def action_key_purpose(self) -> str:
+        """Purpose word of action keys."""
+        return f"{self.service}_action"
+
+    @cached_property
+    def payer_key_purpose(self) -> str:
+        """Purpose word of payer keys."""
+        return f"{self.service}_payer"
+
+    # --- triggers -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def account_address_member(self) -> str:
+        """Member of a trigger that names the account's address."""
+        return f"{self.service}_account_address"
+
+    @cached_property
+    def processor_signature_header(self) -> str:
+        """Header in which the processor signs its webhooks; kept for actions that verify it."""
+        return f"{self.processor}-signature"
