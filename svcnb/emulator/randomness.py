@@ -5,43 +5,56 @@ from __future__ import annotations
 import hashlib
 import os
 import uuid
+from collections import Counter
 
 
 class Randomness:
     """A source of random bytes.
 
     Args:
-        seed: None for the operating system's randomness. A text gives a repeatable stream, hash-based in counter mode
-            over SHA-256: anyone who knows the seed can compute every key, so a seeded emulator never leaves loopback.
+        seed: None for the operating system's randomness. A text gives repeatable streams (SHA-256 in counter mode, one
+            stream a purpose, so that request ids never disturb wallets): anyone who knows the seed can compute every
+            key, so a seeded emulator never leaves loopback.
+        boot: How often this emulator's state was started before. A restart draws from fresh streams and so never
+            repeats a key; the first start of the same seed always draws the same.
     """
 
-    def __init__(self, seed: str | None = None) -> None:
-        self._key = None if seed is None else hashlib.sha256(b"svcnb randomness\0" + seed.encode()).digest()
-        self.position = 0
-        """Blocks drawn so far. Kept with the emulator's state, so that a restart does not repeat keys."""
+    def __init__(self, seed: str | None = None, *, boot: int = 0) -> None:
+        self._root = None if seed is None else hashlib.sha256(f"svcnb randomness\0{boot}\0{seed}".encode()).digest()
+        self._drawn: Counter[str] = Counter()
 
     @property
     def seeded(self) -> bool:
-        """Whether the stream can be guessed by whoever knows the seed."""
-        return self._key is not None
+        """Whether the bytes can be guessed by whoever knows the seed."""
+        return self._root is not None
 
-    def bytes(self, count: int) -> bytes:
+    def bytes(self, count: int, purpose: str = "") -> bytes:
         """Random bytes.
 
         Args:
             count: How many.
+            purpose: Name of the stream; draws under one name do not move the others.
 
         Returns:
             ``count`` bytes.
         """
-        if self._key is None:
+        if self._root is None:
             return os.urandom(count)
         out = b""
         while len(out) < count:
-            out += hashlib.sha256(self._key + self.position.to_bytes(16, "big")).digest()
-            self.position += 1
+            block = self._root + self._drawn[purpose].to_bytes(16, "big") + purpose.encode()
+            out += hashlib.sha256(block).digest()
+            self._drawn[purpose] += 1
         return out[:count]
 
-    def uuid4(self) -> str:
+    def uuid4(self, purpose: str = "uuid") -> str:
         """A version 4 UUID (RFC 9562) as text."""
-        return str(uuid.UUID(bytes=self.bytes(16), version=4))
+        return str(uuid.UUID(bytes=self.bytes(16, purpose), version=4))
+
+    def state(self) -> dict[str, int]:
+        """How far each stream has been drawn, for a snapshot."""
+        return dict(self._drawn)
+
+    def restore(self, state: dict[str, int]) -> None:
+        """Returns to a state from `state`; draws after it repeat."""
+        self._drawn = Counter(state)

@@ -1,0 +1,173 @@
+"""Every knob of the emulator, in one table that the command line, the environment and the docs read.
+
+A setting comes from the argument, else from the environment as ``SVC_`` + its upper-case name, else its default.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from svcnb.protocol.limits import DEFAULT_PAGE_SIZE, MAX_BODY_BYTES, ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+ENVIRONMENT_PREFIX = "SVC_"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_LIMITS = ActionLimits()
+
+
+class Settings(BaseModel):
+    """How one emulator behaves.
+
+    Field descriptions carry the unit. Times are seconds or milliseconds as the name ends, money is cents.
+
+    Raises:
+        pydantic.ValidationError: A value is outside its range, or two settings contradict each other.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    # --- where it listens and keeps its state -------------------------------------------------------------------
+    host: str = Field("127.0.0.1", description="Address to listen on. Beyond loopback needs control_token.")
+    port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
+    state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
+    database: str | None = Field(None, description="SQLAlchemy database URL; none means SQLite inside the state folder.")
+    seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
+    clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
+    control_token: str | None = Field(None, repr=False, description="Secret that control requests must carry.")
+
+    # --- words --------------------------------------------------------------------------------------------------
+    service_name: str = Field("svc", description="Name of the service in every identifier.")
+    processor_name: str = Field("processor", description="Name of the payment processor in every identifier.")
+
+    # --- chain --------------------------------------------------------------------------------------------------
+    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain to use instead of the built-in one.")
+    chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
+    chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
+    chain_block_time_ms: int = Field(0, ge=0, description="Milliseconds a managed write waits; 0 is at once.")
+    chain_memory_mb: int = Field(2048, ge=256, description="Memory ceiling of the built-in chain, in MiB.")
+    api_payers: int = Field(3, ge=1, le=64, description="How many payer wallets relay managed writes.")
+
+    # --- permissions --------------------------------------------------------------------------------------------
+    master_key_may_execute: bool = Field(True, description="Whether the account key may run actions.")
+    wildcard_wallet_requires_group: bool = Field(False, description="Whether execute_in_groups [0] needs a group per wallet.")
+    enforce_expiration: bool = Field(True, description="Whether an expired usage key is refused.")
+    grant_delay_ms: int = Field(0, ge=0, description="Milliseconds until a new key or grant becomes effective.")
+    grant_delay_jitter_ms: int = Field(0, ge=0, description="Largest random addition to grant_delay_ms.")
+
+    # --- money --------------------------------------------------------------------------------------------------
+    billing_enabled: bool = Field(True, description="False: nothing costs, and the billing routes answer 503.")
+    starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
+    charge_failed_runs: bool = Field(False, description="Whether an execution that ends in an error is charged.")
+    charge_convert: bool = Field(False, description="Whether conversion to ChainSecured costs a management call.")
+    crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
+
+    # --- execution ----------------------------------------------------------------------------------------------
+    action_engine: Literal["v8", "fast", "auto"] = Field("v8", description="Which engine runs actions.")
+    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes kept ready.")
+    action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")
+    action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
+    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")
+    action_max_code_length: int = Field(_LIMITS.max_code_length, ge=1, description="Largest source, in bytes.")
+    action_max_response_length: int = Field(_LIMITS.max_response_length, ge=1, description="Largest response, in bytes.")
+    action_max_console_log_length: int = Field(_LIMITS.max_console_log_length, ge=1, description="Most console output, in bytes.")
+    action_max_fetch_count: int = Field(_LIMITS.max_fetch_count, ge=0, description="Most outbound requests of a run.")
+    action_max_get_keys_count: int = Field(_LIMITS.max_get_keys_count, ge=0, description="Most key operations of a run.")
+    action_max_fetch_bytes: int = Field(_LIMITS.max_fetch_bytes, ge=1, description="Largest outbound answer, in bytes.")
+    action_fetch_timeout_ms: int = Field(_LIMITS.fetch_timeout_ms, ge=1, description="Longest outbound request.")
+    action_packages: Path | None = Field(None, description="Folder of packages that actions may import.")
+    network_policy: Literal["allow", "deny", "record", "replay"] = Field("allow", description="Outbound requests of actions.")
+    network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
+    block_private_addresses: bool = Field(False, description="Whether actions are kept from private addresses.")
+    load_shedding: bool = Field(False, description="Whether svc_action answers 429 under CPU pressure.")
+    cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
+    cpu_psi_threshold: float = Field(50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed.")
+
+    # --- HTTP ---------------------------------------------------------------------------------------------------
+    max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
+    default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
+    max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
+    strict_paging: bool = Field(False, description="Whether a page beyond the end is always empty.")
+    strict_types: bool = Field(False, description="Whether only the reference's exact JSON types are accepted.")
+    new_account_burst: int | None = Field(None, ge=1, description="new_account calls an address may make at once; none means any.")
+
+    # --- triggers -----------------------------------------------------------------------------------------------
+    auto_approve_agents: bool = Field(False, description="Whether a triggers token is approved without a page.")
+
+    @model_validator(mode="after")
+    def _safe_together(self) -> Settings:
+        # Building the derived values here means that a bad name or clock is refused at start, not at first use.
+        _ = self.vocabulary, self.frozen_at
+        if self.host not in LOOPBACK:
+            if self.seed is not None:
+                raise ValueError(
+                    f"host {self.host!r} is not loopback, and a seeded emulator has keys that anyone can compute: "
+                    "leave out seed, or listen on 127.0.0.1"
+                )
+            if self.control_token is None:
+                raise ValueError(
+                    f"host {self.host!r} is not loopback: set control_token (SVC_CONTROL_TOKEN), or listen on 127.0.0.1"
+                )
+        if self.network_policy in {"record", "replay"} and self.network_file is None:
+            raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
+        return self
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The two names and all that follows from them."""
+        return Vocabulary(service=self.service_name, processor=self.processor_name)
+
+    @cached_property
+    def frozen_at(self) -> float | None:
+        """Unix seconds that the clock stands still at, or None."""
+        if self.clock == "real":
+            return None
+        word, at, seconds = self.clock.partition("@")
+        try:
+            if word == "frozen" and at:
+                return float(seconds)
+        except ValueError:
+            pass
+        raise ValueError(f"clock {self.clock!r} is not known: write 'real' or 'frozen@' and Unix seconds")
+
+    @cached_property
+    def limits(self) -> ActionLimits:
+        """What one execution may use."""
+        return ActionLimits(
+            timeout_ms=self.action_timeout_ms,
+            memory_limit_mb=self.action_memory_limit_mb,
+            max_code_length=min(self.action_max_code_length, self.max_body_bytes),
+            max_response_length=self.action_max_response_length,
+            max_console_log_length=self.action_max_console_log_length,
+            max_fetch_count=self.action_max_fetch_count,
+            max_get_keys_count=self.action_max_get_keys_count,
+            max_fetch_bytes=self.action_max_fetch_bytes,
+            fetch_timeout_ms=self.action_fetch_timeout_ms,
+        )
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, /, **given: Any) -> Settings:
+        """Settings from arguments, then the environment, then defaults.
+
+        Args:
+            environment: Where to look, the process environment when None.
+            **given: Settings by name; None counts as not given.
+
+        Returns:
+            The checked settings.
+
+        Raises:
+            pydantic.ValidationError: A value cannot be used, or an argument is not a setting.
+        """
+        source = os.environ if environment is None else environment
+        found = {
+            name: value
+            for name in cls.model_fields
+            if (value := source.get(ENVIRONMENT_PREFIX + name.upper())) not in (None, "")
+        }
+        return cls.model_validate(found | {name: value for name, value in given.items() if value is not None})

@@ -1,0 +1,222 @@
+"""The database: one thread, one connection, one commit for all that waits.
+
+Each area of the emulator defines its tables on `metadata` and hands short functions to `Store.run`. They run one after
+another on the database thread; whatever queued up meanwhile shares one commit, which is what makes a durable write
+cheap under load, and an await returns only after that commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TypeVar
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    update,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from svcnb.emulator.errors import Unavailable
+
+T = TypeVar("T")
+
+metadata = MetaData()
+SCHEMA_VERSION = "1"
+_LARGEST_GROUP = 64
+
+meta = Table("meta", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False))
+
+
+class StoreUnavailable(Unavailable):
+    """The database cannot be read or written. Nothing of the failed call was kept."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("the database", detail)
+
+
+class StateUnusable(Exception):
+    """The database exists but is not one that this version can use."""
+
+
+class Store:
+    """The emulator's database.
+
+    Args:
+        url: SQLAlchemy URL, or None for SQLite in memory.
+
+    Raises:
+        StateUnusable: The database is damaged, not ours, or of another schema version.
+    """
+
+    def __init__(self, url: str | None = None) -> None:
+        self.url = url
+        self._engine = _engine(url)
+        self._queue: queue.SimpleQueue[tuple[Callable[[Connection], object], Future[object]] | None] = queue.SimpleQueue()
+        try:
+            self._connection = self._engine.connect()
+            self._prepare()
+        except SQLAlchemyError as error:
+            self._engine.dispose()
+            raise StateUnusable(
+                f"the database at {_shown(url)} cannot be opened ({_short(error)}): move it away to start afresh, "
+                "or restore it from a copy"
+            ) from error
+        self._thread = threading.Thread(target=self._serve, name="svcnb-store", daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        """Runs ``work`` in a transaction and returns after its commit.
+
+        Args:
+            work: Short function that only talks to the database. If it raises, its own changes are undone.
+
+        Returns:
+            What ``work`` returned.
+
+        Raises:
+            StoreUnavailable: The database failed; nothing was kept.
+        """
+        return await asyncio.wrap_future(self._submit(work))
+
+    def run_now(self, work: Callable[[Connection], T]) -> T:
+        """As `run`, for callers without an event loop, such as start-up."""
+        return self._submit(work).result()
+
+    def close(self) -> None:
+        """Finishes what is queued and closes the database."""
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+        with suppress(SQLAlchemyError):
+            self._connection.close()
+        self._engine.dispose()
+
+    # --- the database thread ------------------------------------------------------------------------------------
+
+    def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
+        future: Future[T] = Future()
+        self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            first = self._queue.get()
+            if first is None:
+                return
+            group, last = [first], False
+            while len(group) < _LARGEST_GROUP and not last:
+                try:
+                    waiting = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if waiting is None:
+                    last = True
+                else:
+                    group.append(waiting)
+            self._commit([item for item in group if item[1].set_running_or_notify_cancel()])
+            if last:
+                return
+
+    def _commit(self, group: list[tuple[Callable[[Connection], object], Future[object]]]) -> None:
+        answers: list[tuple[Future[object], object, BaseException | None]] = []
+        try:
+            with self._connection.begin():
+                for work, future in group:
+                    try:
+                        with self._connection.begin_nested():
+                            answers.append((future, work(self._connection), None))
+                    except DBAPIError as error:
+                        if error.connection_invalidated:
+                            raise
+                        answers.append((future, None, StoreUnavailable(_short(error))))
+                    except BaseException as error:  # noqa: BLE001  the caller gets it, the thread lives on
+                        answers.append((future, None, error))
+        except SQLAlchemyError as error:
+            failure = StoreUnavailable(_short(error))
+            with suppress(SQLAlchemyError):
+                self._connection.close()
+            with suppress(SQLAlchemyError):
+                self._connection = self._engine.connect()
+            answers = [(future, None, failure) for _, future in group]
+        for future, value, problem in answers:
+            if problem is None:
+                future.set_result(value)
+            else:
+                future.set_exception(problem)
+
+    # --- opening ------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        with self._connection.begin():
+            if inspect(self._connection).has_table(meta.name):
+                seen = get_meta(self._connection, "schema_version")
+                if seen != SCHEMA_VERSION:
+                    raise StateUnusable(
+                        f"the state at {_shown(self.url)} has schema version {seen}, this svcnb reads {SCHEMA_VERSION}: "
+                        "use the svcnb that wrote it, or start with another state folder"
+                    )
+            metadata.create_all(self._connection)
+            set_meta(self._connection, "schema_version", SCHEMA_VERSION)
+
+
+def get_meta(connection: Connection, name: str) -> str | None:
+    """One value of the state's own notes, such as its schema version."""
+    return connection.execute(select(meta.c.value).where(meta.c.name == name)).scalar_one_or_none()
+
+
+def set_meta(connection: Connection, name: str, value: str) -> None:
+    """Keeps one value among the state's own notes."""
+    if not connection.execute(update(meta).where(meta.c.name == name).values(value=value)).rowcount:
+        connection.execute(insert(meta).values(name=name, value=value))
+
+
+def _engine(url: str | None) -> Engine:
+    if url is None:
+        engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    elif make_url(url).get_backend_name() == "sqlite":
+        engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": 10})
+    else:
+        return create_engine(url, pool_pre_ping=True)
+
+    @event.listens_for(engine, "connect")
+    def _connect(connection: object, _record: object) -> None:
+        # The driver must not open transactions by itself, or savepoints would commit early.
+        connection.isolation_level = None  # type: ignore[attr-defined]
+        cursor = connection.cursor()  # type: ignore[attr-defined]
+        if url is not None:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            # FULL: an acknowledged write survives the machine losing power, not only the process dying.
+            cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _short(error: SQLAlchemyError) -> str:
+    return str(getattr(error, "orig", None) or error).splitlines()[0]
+
+
+def _shown(url: str | None) -> str:
+    return "memory" if url is None else make_url(url).render_as_string(hide_password=True)
