@@ -1,0 +1,151 @@
+"""The parts that are no Python: where they are, and what to do when one is missing.
+
+Deno comes as a wheel. The chain node and the Solidity compiler come from npm through Deno, once, into a cache of the
+user (`svcnb fetch`); after that nothing here touches the network. Both the emulator and the launcher stand on this
+module, so it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ANVIL_VERSION = "1.7.1"
+SOLC_VERSION = "0.8.30"
+DENO_VERSION = "2.9.8"
+
+SOLC_LOCK = Path(__file__).with_name("solc.lock")
+
+# What a Deno child may see of our environment: enough to find certificates, proxies and temporary files, no more.
+_PASSED_ON = (
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LOCALAPPDATA",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "NPM_CONFIG_REGISTRY",
+    "PATH",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+)
+
+
+class PartMissing(RuntimeError):
+    """A part that the emulator starts as its own process is not on this machine.
+
+    Args:
+        part: Its name, for example ``anvil``.
+        detail: Where it was looked for.
+        hint: The next step, a command where possible.
+    """
+
+    def __init__(self, part: str, detail: str, hint: str) -> None:
+        super().__init__(f"{part} is missing: {detail}. {hint}")
+        self.part = part
+        self.detail = detail
+        self.hint = hint
+
+
+def cache_folder() -> Path:
+    """The folder of fetched parts.
+
+    Returns:
+        ``$SVC_CACHE``, else ``svcnb`` in the user's cache folder of this system. It may not exist yet.
+    """
+    if chosen := os.environ.get("SVC_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "svcnb"
+
+
+def deno_folder() -> Path:
+    """Deno's own cache (``DENO_DIR``) for the fetched parts, apart from the user's."""
+    return cache_folder() / "deno"
+
+
+def deno_environment() -> dict[str, str]:
+    """A reduced environment for a Deno child.
+
+    Returns:
+        Certificates, proxies and folders of this process, Deno's cache set to `deno_folder`, no colours, no update
+        check. Nothing else is passed on, so no secret of the caller reaches a child.
+    """
+    kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
+    # Besides the public authorities also those of this system: a workplace behind a private one just works.
+    kept.setdefault("DENO_TLS_CA_STORE", "system,mozilla")
+    return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
+
+
+def deno() -> Path:
+    """The Deno binary.
+
+    Returns:
+        ``$SVC_DENO``, else the one of the ``deno`` wheel beside this Python, else ``deno`` on the PATH.
+
+    Raises:
+        PartMissing: There is none; the hint names the extra that brings it.
+    """
+    if chosen := os.environ.get("SVC_DENO"):
+        return _existing("deno", Path(chosen), "Correct SVC_DENO, or unset it to use the wheel.")
+    name = "deno.exe" if sys.platform == "win32" else "deno"
+    beside = Path(sys.executable).parent / name
+    if beside.is_file():
+        return beside
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        for file in distribution("deno").files or ():
+            if file.name == name:
+                return Path(str(file.locate())).resolve()
+    except PackageNotFoundError:
+        pass
+    import shutil
+
+    if found := shutil.which("deno"):
+        return Path(found)
+    raise PartMissing("deno", f"not beside {sys.executable} and not on the PATH", "Run: pip install 'svcnb[emulator]'")
+
+
+def anvil() -> Path:
+    """The chain node.
+
+    Returns:
+        ``$SVC_ANVIL``, else the fetched one.
+
+    Raises:
+        PartMissing: It has not been fetched yet.
+    """
+    if chosen := os.environ.get("SVC_ANVIL"):
+        return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
+    return _existing("anvil", anvil_path(), "Run once, with internet: svcnb fetch")
+
+
+def anvil_path() -> Path:
+    """Where `svcnb fetch` puts the chain node, whether or not it is there."""
+    return cache_folder() / f"anvil-{ANVIL_VERSION}" / ("anvil.exe" if sys.platform == "win32" else "anvil")
+
+
+def solc_fetched() -> bool:
+    """Whether the Solidity compiler (needed only to rebuild the contract) is in Deno's cache."""
+    return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
+
+
+def _existing(part: str, path: Path, hint: str) -> Path:
+    if not path.is_file():
+        raise PartMissing(part, f"no file {path}", hint)
+    return path
