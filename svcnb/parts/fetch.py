@@ -133,7 +133,8 @@ def _place(source: Path, target: Path, sha256: str | None) -> None:
         seen = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 is not None and seen != sha256:
         raise PartCorrupt(
-            f"{source} has SHA-256 {seen}, expected {sha256}. It was not kept; remove {deno_folder()} and run: svcnb fetch"
+            f"{source} has SHA-256 {seen}, expected {sha256}. "
+            f"It was not kept; remove {deno_folder()} and run: svcnb fetch"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=".fetching-")

@@ -1,0 +1,10 @@
+/** The interactive view of the API, vendored so that it works without internet. */
+
+const FILES = ["LICENSE", "swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"];
+
+export async function build(outDir: string): Promise<void> {
+  const source = new URL("../../node_modules/swagger-ui-dist/", import.meta.url);
+  for (const name of FILES) {
+    await Deno.copyFile(new URL(name, source), `${outDir}${name}`);
+  }
+}
