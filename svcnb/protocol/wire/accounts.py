@@ -1,0 +1,30 @@
+"""Accounts: creation and conversion."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.signatures import SignedRequest
+from svcnb.protocol.wire.values import AdminAddress
+
+
+class NewAccountRequest(Request):
+    """Body of ``new_account``."""
+
+    account_name: str = Field(description="Name of the account, shown on chain.")
+    account_description: str = Field("", description="Description of the account, shown on chain.")
+    email: str | None = Field(None, description="Forwarded to the payment processor when not empty.")
+
+
+class NewAccountResponse(Response):
+    """Answer of ``new_account``: the only time that the account key is shown."""
+
+    api_key: str = Field(description="Account key, base64 of 32 bytes. Keep it: it is not shown again.", repr=False)
+    wallet_address: str = Field(description="Address of the Account Master Wallet, lower case.")
+
+
+class ConvertAccountRequest(SignedRequest):
+    """Body of ``convert_to_chain_secured_account``; the signed address is the new admin's."""
+
+    new_admin_wallet_address: AdminAddress = Field(description="The wallet that will own the account.")

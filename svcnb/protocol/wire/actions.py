@@ -1,0 +1,57 @@
+"""Actions: their registration and their execution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.values import OneHashedCid, RawCid
+
+
+class RunActionRequest(Request):
+    """Body of the execution endpoint; ``code`` wins over ``ipfs_id``."""
+
+    code: str | None = Field(None, description="JavaScript source that defines main.")
+    ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")
+    js_params: Any = Field(None, description="Any JSON value; main receives it as its one argument.")
+
+
+class RunActionResponse(Response):
+    """Answer of the execution endpoint."""
+
+    response: Any = Field(None, description="What the action returned.")
+    logs: str = Field("", description="What the action printed, one line a call.")
+    has_error: bool = Field(default=False, description="Always false: an execution that fails answers 500.")
+
+
+class AddActionRequest(Request):
+    """Body of ``add_action``."""
+
+    action_ipfs_cid: RawCid
+    name: str = Field(description="Name of the action.")
+    description: str = Field("", description="Description of the action.")
+
+
+class DeleteActionRequest(Request):
+    """Body of ``delete_action``: removes the action from the account and from every group."""
+
+    hashed_cid: OneHashedCid
+
+
+class UpdateActionMetadataRequest(Request):
+    """Body of ``update_action_metadata``."""
+
+    hashed_cid: OneHashedCid
+    name: str = Field(description="New name.")
+    description: str = Field(description="New description.")
+
+
+class ActionItem(Response):
+    """One entry of ``list_actions``."""
+
+    id: str = Field(description="Same as hashed_cid.")
+    hashed_cid: str = Field("", description="keccak256 of the CID text, 0x + 64 hex digits; all zero means any action.")
+    name: str
+    description: str

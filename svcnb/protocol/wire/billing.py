@@ -1,0 +1,39 @@
+"""Credits and payments."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Request, Response
+
+
+class ProcessorConfigResponse(Response):
+    """Answer of ``billing/<processor>_config``."""
+
+    publishable_key: str = Field(description="Key for the processor's client library; starts with pk_.")
+
+
+class BalanceResponse(Response):
+    """Answer of ``billing/balance``."""
+
+    balance_cents: int = Field(description="As the processor counts: negative is credit, positive is owed.")
+    balance_display: str = Field(description="The same for people, for example '$5.00 credit'.")
+
+
+class CreatePaymentIntentRequest(Request):
+    """Body of ``billing/create_payment_intent``."""
+
+    amount_cents: int = Field(ge=-(2**63), le=2**63 - 1, description="Amount in cents, at least 500.")
+
+
+class CreatePaymentIntentResponse(Response):
+    """Answer of ``billing/create_payment_intent``."""
+
+    client_secret: str = Field(description="Lets the processor's client library confirm this payment.", repr=False)
+    payment_intent_id: str = Field(description="Id of the payment; starts with pi_.")
+
+
+class ConfirmPaymentRequest(Request):
+    """Body of ``billing/confirm_payment``."""
+
+    payment_intent_id: str = Field(description="Id of a payment that has succeeded at the processor.")

@@ -1,0 +1,49 @@
+"""What a service tells about itself without a credential."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Response
+
+
+class NodeChainConfig(Response):
+    """Answer of ``get_node_chain_config``."""
+
+    chain_name: str = ""
+    chain_id: int
+    is_evm: bool = True
+    testnet: bool = True
+    token: str = Field("ETH", description="Symbol of the chain's own coin.")
+    contract_address: str = Field(description="Address of the AccountConfig contract.")
+    rpc_url: str | None = Field(None, description="JSON-RPC address of the chain; only an emulator tells it.")
+
+
+class ChainConfigKeys(Response):
+    """Answer of ``get_chain_config_keys``."""
+
+    keys: list[str] = Field(description="Names that the node reads from the chain's configuration table.")
+
+
+class ActionClientConfig(Response):
+    """What one execution may use, and how long a client waits (the ``..._client_config`` endpoint)."""
+
+    timeout_ms: int
+    async_timeout_ms: int
+    memory_limit_mb: int
+    max_code_length: int
+    max_response_length: int
+    max_console_log_length: int
+    max_fetch_count: int
+    max_get_keys_count: int
+    max_retries: int
+    client_timeout_ms_buffer: int
+
+
+class VersionResponse(Response):
+    """Answer of ``version``."""
+
+    name: str
+    version: str
+    commit_version: str
+    submodule_versions: list[tuple[str, str]] = Field([], description="Pairs of name and version.")

@@ -1,0 +1,69 @@
+"""Groups: which actions and which wallets belong together."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.values import CidHashes, ExistingGroupId, GroupIdText, HashedCid, PermittedPkps, PkpId, RawCid
+
+
+class AddGroupRequest(Request):
+    """Body of ``add_group``."""
+
+    group_name: str = Field(description="Name of the group.")
+    group_description: str = Field("", description="Description of the group.")
+    pkp_ids_permitted: PermittedPkps = Field([], description="Wallets of the group; the zero address: all.")
+    cid_hashes_permitted: CidHashes = Field([], description="Hashed CIDs of the group's actions; 0x0: all.")
+
+
+class AddGroupResponse(Response):
+    """Answer of ``add_group``."""
+
+    success: bool = True
+    group_id: str = Field(description="Id of the new group in decimal.")
+
+
+class UpdateGroupRequest(Request):
+    """Body of ``update_group``: replaces name, description and both lists."""
+
+    group_id: ExistingGroupId
+    name: str = Field(description="New name.")
+    description: str = Field(description="New description.")
+    pkp_ids_permitted: PermittedPkps = Field([], description="Wallets of the group; left out: none.")
+    cid_hashes_permitted: CidHashes = Field([], description="Hashed CIDs of the group's actions; left out: none.")
+
+
+class RemoveGroupRequest(Request):
+    """Body of ``remove_group``."""
+
+    group_id: GroupIdText
+
+
+class AddActionToGroupRequest(Request):
+    """Body of ``add_action_to_group``."""
+
+    group_id: ExistingGroupId
+    action_ipfs_cid: RawCid
+
+
+class RemoveActionFromGroupRequest(Request):
+    """Body of ``remove_action_from_group``."""
+
+    group_id: ExistingGroupId
+    hashed_cid: HashedCid
+
+
+class GroupPkpRequest(Request):
+    """Body of ``add_pkp_to_group`` and ``remove_pkp_from_group``."""
+
+    group_id: ExistingGroupId
+    pkp_id: PkpId
+
+
+class GroupItem(Response):
+    """One entry of ``list_groups``."""
+
+    id: str = Field(description="Group id as 0x + 64 hex digits.")
+    name: str
+    description: str

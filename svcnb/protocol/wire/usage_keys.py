@@ -1,0 +1,87 @@
+"""Usage API keys."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.signatures import SignedRequest
+from svcnb.protocol.wire.values import KeyGroups
+
+
+class UsageKeyPermissions(Request):
+    """What a usage key may do; anything left out is not granted."""
+
+    name: str = Field(description="Name of the key.")
+    description: str = Field("", description="Description of the key.")
+    can_create_groups: bool = Field(default=False, description="May create groups.")
+    can_delete_groups: bool = Field(default=False, description="May delete groups.")
+    can_create_pkps: bool = Field(default=False, description="May create wallets.")
+    manage_ipfs_ids_in_groups: KeyGroups = Field([], description="Groups where it may add or remove actions; [0]: all.")
+    add_pkp_to_groups: KeyGroups = Field([], description="Groups where it may add wallets; [0]: all.")
+    remove_pkp_from_groups: KeyGroups = Field([], description="Groups where it may remove wallets; [0]: all.")
+    execute_in_groups: KeyGroups = Field([], description="Groups where it may execute actions; [0]: all.")
+
+
+class AddUsageApiKeyRequest(UsageKeyPermissions):
+    """Body of ``add_usage_api_key``."""
+
+
+_KEY_OR_HASH = "The key itself, or the api_key_hash that list_api_keys shows."
+
+
+class UpdateUsageApiKeyRequest(UsageKeyPermissions):
+    """Body of ``update_usage_api_key``: replaces every permission."""
+
+    usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
+
+
+class UpdateUsageApiKeyMetadataRequest(Request):
+    """Body of ``update_usage_api_key_metadata``."""
+
+    usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
+    name: str = Field(description="New name.")
+    description: str = Field(description="New description.")
+
+
+class RemoveUsageApiKeyRequest(Request):
+    """Body of ``remove_usage_api_key``."""
+
+    usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
+
+
+class AddUsageApiKeyWithSignatureRequest(SignedRequest):
+    """Body of ``add_usage_api_key_with_signature`` (primaryType AddUsageApiKey)."""
+
+
+class AddUsageApiKeyResponse(Response):
+    """Answer of ``add_usage_api_key``: the only time that the key is shown."""
+
+    success: bool = True
+    usage_api_key: str = Field(description="The usage key. Keep it: it is not shown again.", repr=False)
+
+
+class SignedUsageApiKeyResponse(Response):
+    """Answer of ``add_usage_api_key_with_signature``. Nothing is registered on chain yet."""
+
+    usage_api_key: str = Field(description="Base64 of 32 secret bytes. Keep it: it is not shown again.", repr=False)
+    wallet_address: str = Field(description="Address of the wallet of those bytes.")
+    derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
+
+
+class ApiKeyItem(Response):
+    """One entry of ``list_api_keys``; never the key itself (reference facts 2.4)."""
+
+    id: str = Field(description="Same as api_key_hash.")
+    api_key_hash: str = Field(description="keccak256 of the key, 0x + 64 hex digits.")
+    name: str
+    description: str
+    expiration: str = Field(description="Unix seconds in decimal; 0 means never.")
+    balance: int = Field(description="A figure kept on chain and used by nothing; not money.")
+    can_create_groups: bool
+    can_delete_groups: bool
+    can_create_pkps: bool
+    can_manage_ipfs_ids_in_groups: list[int]
+    can_add_pkp_to_groups: list[int]
+    can_remove_pkp_from_groups: list[int]
+    can_execute_in_groups: list[int]

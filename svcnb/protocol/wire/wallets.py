@@ -1,0 +1,34 @@
+"""Wallets (PKPs)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.protocol.wire.base import Response
+from svcnb.protocol.wire.signatures import SignedRequest
+
+
+class CreateWalletResponse(Response):
+    """Answer of ``create_wallet``."""
+
+    wallet_address: str = Field(description="Address of the new wallet, lower case.")
+
+
+class CreateWalletWithSignatureRequest(SignedRequest):
+    """Body of ``create_wallet_with_signature`` (primaryType CreateWallet)."""
+
+
+class SignedWalletResponse(Response):
+    """Answer of ``create_wallet_with_signature``. The wallet belongs to no account until it is registered on chain."""
+
+    wallet_address: str = Field(description="Address of the new wallet, lower case.")
+    derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
+
+
+class WalletItem(Response):
+    """One entry of ``list_wallets`` and ``list_wallets_in_group``."""
+
+    id: str = Field(description="Position in order of registration, in decimal; 0 is the Account Master Wallet.")
+    name: str
+    description: str
+    wallet_address: str = Field(description="The wallet's address, lower case; the zero address permits every wallet.")
