@@ -1,0 +1,118 @@
+"""Every key of the service, derived from one root secret.
+
+The service keeps no wallet key: it keeps the root and derives a key whenever it is asked (reference facts 4.2). So a
+restart, a restored copy, or a second server with the same root answer with the same keys, and a path on the chain is
+all that a wallet needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import NoReturn
+
+from svcnb.emulator.keys.secp import SECRET_BYTES, is_secret, keccak256
+from svcnb.emulator.randomness import Randomness
+from svcnb.protocol.vocabulary import Vocabulary
+
+_VERSION = "v1/"
+_WALLET_PURPOSE = "client"
+_LABEL_PURPOSE = "svcnb label"
+
+
+class Custody:
+    """Holds the root secret and derives keys from it.
+
+    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256; should
+    that be no private key of the curve (chance below 2**-127), ``0x00`` and a four-byte counter from 1 follow the path
+    until it is one. Neither object nor errors show a secret, and it refuses to be pickled.
+
+    Args:
+        root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
+        vocabulary: Names that go into action and payer keys.
+        randomness: Where new derivation paths come from.
+    """
+
+    __slots__ = ("_mac", "_randomness", "_vocabulary")
+
+    def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
+        if len(root_secret) != SECRET_BYTES:
+            raise ValueError(f"the root secret has {len(root_secret)} bytes, want {SECRET_BYTES}")
+        # Keyed once and copied for every derivation: quicker, and no attribute holds the root as bytes.
+        self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
+        self._vocabulary = vocabulary
+        self._randomness = randomness
+
+    def __repr__(self) -> str:
+        return "Custody(root_secret=<hidden>)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Custody holds the root secret and cannot be pickled or copied")
+
+    def new_path(self) -> int:
+        """A fresh derivation path: the keccak256 of 32 random bytes as a uint256, never 0."""
+        while True:
+            path = int.from_bytes(keccak256(self._randomness.bytes(32, "derivation path")), "big")
+            if path:  # the contract reads 0 as "not registered"
+                return path
+
+    def wallet_secret(self, path: int) -> bytes:
+        """Private key of the wallet at a derivation path.
+
+        Args:
+            path: uint256 from `new_path`.
+
+        Returns:
+            32 bytes.
+
+        Raises:
+            ValueError: The path is 0 or no uint256.
+        """
+        if not 0 < path < 1 << 256:
+            raise ValueError(f"derivation path {path} is not between 1 and 2**256 - 1: register the wallet first")
+        return self._secret(f"{_VERSION}{path:064x}", _WALLET_PURPOSE)
+
+    def action_secret(self, cid: str) -> bytes:
+        """Private key of an action: it follows from the CID alone, so it is the same for every account.
+
+        Args:
+            cid: The CID as text; any text gives a key, as in the service.
+        """
+        digest = keccak256(f"{self._vocabulary.action_key_prefix}{cid}".encode("utf-8", "surrogatepass"))
+        return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)
+
+    def payer_secret(self, n: int) -> bytes:
+        """Private key of the n-th payer wallet, counted from 0, that relays managed writes."""
+        return self._secret(f"{_VERSION}payer_{n}", self._vocabulary.payer_key_purpose)
+
+    def admin_payer_secret(self) -> bytes:
+        """Private key of the wallet that manages the payers."""
+        return self._secret(f"{_VERSION}admin_api_payer", self._vocabulary.payer_key_purpose)
+
+    def owner_secret(self) -> bytes:
+        """Private key of the wallet that deploys and owns the contract."""
+        return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
+
+    def label(self, name: str) -> bytes:
+        """32 bytes that name this custody in public: stable for one root, telling nothing about it or any key."""
+        return self._custody_key(name.encode(), _LABEL_PURPOSE)
+
+    def _secret(self, path: str, purpose: str) -> bytes:
+        return first_secret(self._candidates(path, purpose))
+
+    def _candidates(self, path: str, purpose: str) -> Iterator[bytes]:
+        yield keccak256(self._custody_key(path.encode(), purpose))
+        for attempt in count(1):
+            yield keccak256(self._custody_key(path.encode() + b"\0" + attempt.to_bytes(4, "big"), purpose))
+
+    def _custody_key(self, path: bytes, purpose: str) -> bytes:
+        mac = self._mac.copy()
+        mac.update(purpose.encode() + b"\0" + path)
+        return mac.digest()
+
+
+def first_secret(candidates: Iterable[bytes]) -> bytes:
+    """The first of many 32-byte values that is a private key of the curve."""
+    return next(candidate for candidate in candidates if is_secret(candidate))
