@@ -1,0 +1,103 @@
+"""Expected failures as two lines for people and an exit code for scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+from svcnb.exit_codes import ExitCode
+
+
+class Explanation(NamedTuple):
+    """What to tell about a failure."""
+
+    message: str
+    hint: str
+    code: ExitCode
+
+
+def explain(error: BaseException) -> Explanation | None:
+    """What an expected failure means.
+
+    Args:
+        error: What was raised.
+
+    Returns:
+        None for anything unexpected, which keeps its trace.
+    """
+    for module, name, describe in _KNOWN:
+        # A class that was never imported cannot have been raised: looking it up must not import it.
+        if _is(error, module, name):
+            return describe(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
+        return Explanation(
+            f"{error.name} is not installed", f"Run: pip install 'svcnb[{extra}]'", ExitCode.PART_MISSING
+        )
+    return None
+
+
+def _of_part(error: BaseException) -> Explanation:
+    if _is(error, "svcnb.parts.fetch", "PartCorrupt"):
+        return Explanation(str(error), "", ExitCode.PART_MISSING)
+    message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)  # type: ignore[attr-defined]
+    return Explanation(message, hint, ExitCode.PART_MISSING)
+
+
+def _of_state(error: BaseException) -> Explanation:
+    return Explanation(str(error), "Choose another --state folder, or move this one away.", ExitCode.STATE_UNUSABLE)
+
+
+def _of_settings(error: BaseException) -> Explanation:
+    return Explanation(_invalid(error), "`svcnb emulator --help` lists what can be set.", ExitCode.USAGE)
+
+
+def _of_client(error: BaseException) -> Explanation:
+    message, hint = str(getattr(error, "message", error)), str(getattr(error, "hint", ""))
+    code = ExitCode.FAILED
+    if _is(error, "svcnb.client.errors", "TransportError") or _is(error, "svcnb.control", "EmulatorUnreachable"):
+        code = ExitCode.UNREACHABLE
+    elif any(_is(error, "svcnb.client.errors", name) for name in ("ConfigError", "InvalidArgument")):
+        code = ExitCode.USAGE
+    elif _is(error, "svcnb.launch", "EmulatorNotStarted"):
+        from svcnb.launch import exit_code_of
+
+        code = exit_code_of(error)
+        message = f"{message}\n{log}" if (log := getattr(error, "log", "")) else message
+    return Explanation(message, hint, code)
+
+
+def _is(error: BaseException, module: str, name: str) -> bool:
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(error, kind)
+
+
+def _invalid(error: BaseException) -> str:
+    lines = []
+    for found in error.errors():  # type: ignore[attr-defined]
+        where = ".".join(str(part) for part in found["loc"])
+        said = str(found["msg"]).removeprefix("Value error, ")
+        seen = f" (seen: {found['input']!r})" if where and found["type"] != "extra_forbidden" else ""
+        lines.append(f"{where}: {said}{seen}" if where else said)
+    return "; ".join(lines)
+
+
+_KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
+    ("svcnb.parts", "PartMissing", _of_part),
+    ("svcnb.parts.fetch", "PartCorrupt", _of_part),
+    ("svcnb.emulator.store", "StateUnusable", _of_state),
+    ("pydantic", "ValidationError", _of_settings),
+    ("svcnb.client.errors", "SvcnbError", _of_client),
+)
+
+_EXTRAS = {
+    "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},
+    "chain": {"eth_abi", "eth_account", "web3"},
+    "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
+    "reports": {"papermill"},
+}
+
+
+def _extra_of(module: str | None) -> str | None:
+    package = (module or "").partition(".")[0]
+    return next((extra for extra, packages in _EXTRAS.items() if package in packages), None)

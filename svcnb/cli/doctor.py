@@ -1,0 +1,175 @@
+"""``svcnb doctor``: what is here, what is not, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.exit_codes import ExitCode
+
+ANSWER_TIMEOUT_S = 5.0
+PACKAGES = {
+    "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
+    "emulator": ("coincurve", "fastapi", "sqlalchemy", "uvicorn"),
+    "chain": ("eth-account", "web3"),
+    "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    good: bool
+    seen: str
+    fix: str = ""
+
+
+@click.command("doctor")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Check versions, parts, ports and the service.
+
+    Ends with 3 if something is missing that the emulator needs, with 6 if SVC_BASE_URL is set and nothing answers
+    there. Changes nothing and sends no key.
+    """
+    findings = list(examine())
+    if as_json:
+        show([asdict(finding) for finding in findings], as_json=True)
+    else:
+        for finding in findings:
+            click.echo(f"{'ok  ' if finding.good else 'MISS'}  {finding.what:<18} {finding.seen}")
+            if finding.fix and not finding.good:
+                click.echo(f"{'':24} {finding.fix}")
+    bad = {finding.what for finding in findings if not finding.good}
+    if "service" in bad:
+        ctx.exit(ExitCode.UNREACHABLE)
+    if bad:
+        ctx.exit(ExitCode.PART_MISSING)
+
+
+def examine() -> Iterator[Finding]:
+    """Everything worth knowing, in the order in which it matters."""
+    yield Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform()}")
+    for extra, packages in PACKAGES.items():
+        yield _packages(extra, packages)
+    yield _deno()
+    yield _anvil()
+    yield _bundles()
+    yield _loopback()
+    yield _cache()
+    if base_url := os.environ.get("SVC_BASE_URL"):
+        yield _service(base_url)
+
+
+def _packages(extra: str, names: tuple[str, ...]) -> Finding:
+    seen, missing = [], []
+    for name in names:
+        try:
+            seen.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding(
+            extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: pip install 'svcnb[{extra}]'"
+        )
+    return Finding(extra, good=True, seen=", ".join(seen))
+
+
+def _deno() -> Finding:
+    from svcnb import parts
+
+    try:
+        binary = parts.deno()
+    except parts.PartMissing as missing:
+        return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
+    said = _said(binary, "--version")
+    if said.split()[1:2] != [parts.DENO_VERSION]:
+        return Finding("deno", good=False, seen=said, fix=f"Run: pip install deno=={parts.DENO_VERSION}")
+    return Finding("deno", good=True, seen=f"{parts.DENO_VERSION} at {binary}")
+
+
+def _anvil() -> Finding:
+    from svcnb import parts
+
+    try:
+        binary = parts.anvil()
+    except parts.PartMissing as missing:
+        return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
+    return Finding("anvil", good=True, seen=f"{_said(binary, '--version')} at {binary}")
+
+
+def _bundles() -> Finding:
+    import json
+
+    from svcnb import parts
+
+    package = Path(parts.__file__).resolve().parents[1]
+    manifest = package / "parts" / "static" / "bundles.json"
+    fix = "Run in the working copy: python hatch_build.py"
+    if not manifest.is_file():
+        return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
+    names = list(json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    missing = [name for name in names if not (package.parent / name).is_file()]
+    if missing:
+        return Finding("bundles", good=False, seen=f"without {', '.join(missing)}", fix=fix)
+    return Finding("bundles", good=True, seen=f"{len(names)} files")
+
+
+def _loopback() -> Finding:
+    try:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            probe.listen(1)
+    except OSError as error:
+        return Finding("loopback", good=False, seen=str(error), fix="The emulator needs a free port on 127.0.0.1.")
+    return Finding("loopback", good=True, seen="a free port on 127.0.0.1")
+
+
+def _cache() -> Finding:
+    from svcnb import parts
+
+    folder = parts.cache_folder()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    good = os.access(existing, os.W_OK)
+    return Finding("cache", good=good, seen=str(folder), fix="Set SVC_CACHE to a folder that you may write.")
+
+
+def _service(base_url: str) -> Finding:
+    import httpx
+
+    url = f"{base_url.rstrip('/')}/core/v1/get_node_chain_config"
+    try:
+        answer = httpx.get(url, timeout=ANSWER_TIMEOUT_S)
+        config = answer.raise_for_status().json()
+        seen = f"chain {config['chain_id']}, contract {config['contract_address']}"
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        return Finding("service", good=False, seen=f"{base_url}: {error}", fix="Check SVC_BASE_URL, or unset it.")
+    return Finding("service", good=True, seen=f"{base_url}: {seen}")
+
+
+def _said(binary: Path, argument: str) -> str:
+    try:
+        done = subprocess.run(
+            [binary, argument],
+            capture_output=True,
+            text=True,
+            timeout=ANSWER_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"cannot be started: {error}"
+    return (done.stdout or done.stderr).partition("\n")[0].strip()

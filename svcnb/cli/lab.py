@@ -1,0 +1,140 @@
+"""``svcnb lab``: from nothing to the first lesson."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+FIRST_LESSON = "01-quickstart.ipynb"
+STOP_TIMEOUT_S = 15.0
+
+
+@click.command("lab")
+@click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 takes a free one.")
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the lessons are, or are put.")
+@click.option(
+    "--state", type=click.Path(file_okay=False, path_type=Path), help="Folder that keeps the emulator's state."
+)
+@click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
+@click.option("--shared", is_flag=True, help="Let the lessons use this one emulator instead of one each.")
+def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool) -> None:
+    """Open JupyterLab on the lessons, with the emulator running.
+
+    The lessons of a working copy are opened where they are; those of an installed package are copied into a folder of
+    your own first (./svcnb-lessons), and never over something you changed. Ctrl-C stops both.
+
+    Notebooks find the emulator in SVC_BASE_URL; `svcnb.Client()` needs no argument there. Each lesson starts one of its
+    own beside it, with fixed keys and time, so that its outputs are those that are printed.
+    """
+    if _missing("jupyterlab"):
+        raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
+    from svcnb.launch import Emulator
+
+    lessons = lessons_folder(folder)
+    with Emulator(state=state) as emulator, tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
+        environment = os.environ | {"SVC_BASE_URL": emulator.base_url, "SVC_TRIGGERS_URL": emulator.triggers_url}
+        environment |= {"SVC_RPC_URL": emulator.rpc_url, "SVC_LESSONS": "shared" if shared else "own"}
+        token = secrets.token_urlsafe(24)
+        chosen = port or _free_port()
+        url = f"http://127.0.0.1:{chosen}/lab/tree/{FIRST_LESSON}?token={token}"
+        server = subprocess.Popen(
+            _jupyter_command(chosen, lessons, browser=browser),
+            env=environment | {"JUPYTER_TOKEN": token} | _quiet(Path(own)),
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            click.echo(f"JupyterLab  {url}")
+            click.echo(f"Emulator    {emulator.base_url}")
+            click.echo(f"Lessons     {lessons}")
+            click.echo("Ctrl-C stops both.")
+            server.wait()
+        finally:
+            _end(server)
+
+
+def lessons_folder(wanted: Path | None) -> Path:
+    """Where the lessons are.
+
+    Args:
+        wanted: The folder asked for, None for the usual one.
+
+    Returns:
+        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
+    """
+    packaged = Path(__file__).resolve().parents[1] / "notebooks"
+    working_copy = Path(__file__).resolve().parents[2] / "notebooks"
+    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
+        return working_copy
+    source = packaged if packaged.is_dir() else working_copy
+    target = (wanted or Path("svcnb-lessons")).resolve()
+    for file in sorted(path for path in source.rglob("*") if path.is_file()):
+        copy = target / file.relative_to(source)
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return target
+
+
+def _jupyter_command(port: int, lessons: Path, *, browser: bool) -> list[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={lessons}",
+        f"--LabApp.default_url=/lab/tree/{FIRST_LESSON}",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--log-level=WARN",
+    ]
+    if not browser:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append(
+            "--allow-root"
+        )  # containers and workshops often run as root; the server listens on loopback only
+    return command
+
+
+def _quiet(own: Path) -> dict[str, str]:
+    """Keeps JupyterLab's own question about news away; everything else of the user's set-up stays."""
+    page = own / "labconfig" / "page_config.json"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))
+    paths = [str(own), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    return {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _missing(module: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(module) is None
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    if server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()

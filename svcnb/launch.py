@@ -1,0 +1,259 @@
+"""Starts the emulator as a process of its own, and ends it.
+
+The process ends with this one, however this one ends: it reads a pipe whose other end only we hold. Its settings come
+through that pipe too, so no secret stands in an environment or in a list of processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import IO, Any, Self
+
+from svcnb.control import EmulatorControl, EmulatorError
+from svcnb.exit_codes import ExitCode
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 10.0
+KEPT_LINES = 200
+SHOWN_LINES = 12
+
+
+class EmulatorNotStarted(EmulatorError):
+    """The emulator's process did not become ready.
+
+    Args:
+        message: What was seen.
+        hint: The next step.
+        log: The last lines it wrote to standard error.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, log: str = "") -> None:
+        super().__init__(f"{message}\n{log}" if log else message, hint=hint)
+        self.log = log
+
+
+class EmulatorPartMissing(EmulatorNotStarted):
+    """An extra, a fetched part or a built bundle is not here."""
+
+
+class PortInUse(EmulatorNotStarted):
+    """The port that was asked for belongs to another program."""
+
+
+class StateFolderUnusable(EmulatorNotStarted):
+    """The state folder or database cannot be used; nothing in it was changed."""
+
+
+class SettingRefused(EmulatorNotStarted):
+    """A setting is unknown, out of range, or contradicts another."""
+
+
+_BY_EXIT_CODE: dict[int, tuple[type[EmulatorNotStarted], str]] = {
+    ExitCode.USAGE: (SettingRefused, "`svcnb emulator --help` lists the settings."),
+    ExitCode.PART_MISSING: (EmulatorPartMissing, "`svcnb doctor` shows what is here and what is not."),
+    ExitCode.PORT_IN_USE: (PortInUse, "Leave out `port` to take a free one."),
+    ExitCode.STATE_UNUSABLE: (StateFolderUnusable, "Choose another `state` folder, or move this one away."),
+}
+
+
+class Emulator(EmulatorControl):
+    """The service, on this machine, in a process of its own. Ready when the constructor returns.
+
+    Args:
+        start_timeout: Seconds to wait until it is ready; the first start on a machine may download its parts.
+        **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
+            ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``.
+
+    Raises:
+        SettingRefused: A setting is unknown or cannot be used.
+        EmulatorPartMissing: Something that it needs is not installed.
+        PortInUse: The port is taken.
+        StateFolderUnusable: The state is not one that this version can use.
+        EmulatorNotStarted: Anything else; the text holds the last lines it wrote.
+
+    Example:
+        >>> with Emulator(starter_credits=500) as emulator:  # doctest: +SKIP
+        ...     svc = emulator.client()
+    """
+
+    def __init__(self, *, start_timeout: float = START_TIMEOUT_S, **settings: object) -> None:
+        self._settings = settings
+        self._process = _Process([sys.executable, "-m", "svcnb", "emulator", "--supervised"], settings)
+        # Also when nobody calls stop(): at garbage collection and at the end of this interpreter.
+        self._finalizer = weakref.finalize(self, self._process.stop)
+        try:
+            ready = self._process.wait_ready(start_timeout)
+        except BaseException:
+            self._finalizer()
+            raise
+        token = settings.get("control_token") or os.environ.get("SVC_CONTROL_TOKEN")
+        super().__init__(str(ready["base_url"]), control_token=None if token is None else str(token), names=ready)
+
+    @classmethod
+    def connect(cls, base_url: str, *, control_token: str | None = None) -> EmulatorControl:
+        """A handle on an emulator that somebody else started.
+
+        Args:
+            base_url: Its address, without ``/core/v1``.
+            control_token: The secret of its control plane, if it has one.
+
+        Raises:
+            EmulatorUnreachable: Nothing answers there.
+            ControlRefused: Something answers that is no emulator, or the token is wrong.
+        """
+        handle = EmulatorControl(base_url, control_token=control_token)
+        handle.state()
+        return handle
+
+    def __repr__(self) -> str:
+        """Its settings, and no port: the same in every run."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self._settings.items() if name != "control_token")
+        return f"Emulator({shown})"
+
+    def __enter__(self) -> Self:
+        """It runs already; the end of the block stops it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stops it."""
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether its process lives."""
+        return self._process.running
+
+    @property
+    def log(self) -> str:
+        """The last lines it wrote to standard error."""
+        return self._process.log()
+
+    def stop(self) -> None:
+        """Ends the process and all that it started. May be called twice."""
+        self._finalizer()
+
+
+class _Process:
+    """A child that prints one line of JSON when it is ready, and ends when its standard input does."""
+
+    def __init__(self, command: list[str], settings: Mapping[str, object]) -> None:
+        self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._ready: dict[str, Any] | None = None
+        self._told = threading.Event()
+        # A session of its own: Ctrl-C in a terminal or an interrupted notebook cell must not reach it, and what it
+        # started can be ended with it.
+        self._popen = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        self._pipe, out, err = _streams(self._popen)
+        self._readers = [
+            threading.Thread(target=self._read_ready, args=(out,), daemon=True, name="svcnb-emulator-out"),
+            threading.Thread(target=self._read_log, args=(err,), daemon=True, name="svcnb-emulator-err"),
+        ]
+        for reader in self._readers:
+            reader.start()
+        given = {name: value for name, value in settings.items() if value is not None}
+        with suppress(BrokenPipeError):  # it ended at once; wait_ready() says why
+            self._pipe.write(json.dumps(given, default=str) + "\n")
+            self._pipe.flush()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def running(self) -> bool:
+        return self._popen.poll() is None
+
+    def log(self) -> str:
+        return "\n".join(self._lines)
+
+    def wait_ready(self, timeout_s: float) -> dict[str, Any]:
+        if not self._told.wait(timeout_s):
+            raise EmulatorNotStarted(
+                f"the emulator was not ready within {timeout_s:g} s",
+                hint="Give it longer with start_timeout=120, or look at the lines above.",
+                log=self._tail(),
+            )
+        if self._ready is None:
+            code = self._popen.wait(STOP_TIMEOUT_S)
+            self._readers[1].join(STOP_TIMEOUT_S)
+            kind, hint = _BY_EXIT_CODE.get(code, (EmulatorNotStarted, "The lines above say why."))
+            raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log=self._tail())
+        return self._ready
+
+    def stop(self) -> None:
+        with suppress(BrokenPipeError):
+            self._pipe.close()
+        try:
+            if self.running:
+                self._popen.terminate()
+            self._popen.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self._kill_rest()
+        for reader in self._readers:
+            reader.join(STOP_TIMEOUT_S)
+        for stream in _streams(self._popen)[1:]:
+            stream.close()
+
+    def _kill_rest(self) -> None:
+        """Whatever of its session still lives, for example when it did not end in time."""
+        if sys.platform == "win32":
+            self._popen.kill()
+        else:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+        self._popen.wait(STOP_TIMEOUT_S)
+
+    def _read_ready(self, stream: IO[str]) -> None:
+        for line in stream:
+            if self._ready is None and line.startswith("{"):
+                self._ready = json.loads(line)
+                self._told.set()
+        self._told.set()  # the end of the stream: it will never be ready
+
+    def _read_log(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._lines.append(line.rstrip("\n"))
+
+    def _tail(self) -> str:
+        return "\n".join(list(self._lines)[-SHOWN_LINES:])
+
+
+def _streams(popen: subprocess.Popen[str]) -> tuple[IO[str], IO[str], IO[str]]:
+    if popen.stdin is None or popen.stdout is None or popen.stderr is None:
+        raise AssertionError("the process was started without pipes")
+    return popen.stdin, popen.stdout, popen.stderr
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """The exit code that fits a failed start, for commands that start an emulator themselves."""
+    return next(
+        (ExitCode(code) for code, (kind, _) in _BY_EXIT_CODE.items() if isinstance(error, kind)), ExitCode.FAILED
+    )

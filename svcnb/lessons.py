@@ -1,0 +1,97 @@
+"""What a lesson's first cell calls: the service to learn on, the same on every machine."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from svcnb.control import ControlRefused, EmulatorControl, EmulatorError
+from svcnb.launch import Emulator
+
+if TYPE_CHECKING:
+    from svcnb.client import AsyncClient, Client
+
+# 1 January 2026, 00:00:00 UTC: a moment that a reader recognises in the outputs.
+LESSON_TIME_S = 1_767_225_600
+
+# One emulator per lesson and interpreter: running the first cell again starts afresh and leaves nothing behind.
+_running: dict[str, Emulator] = {}
+
+
+class NotAnEmulator(EmulatorError):
+    """The service that was asked for is a live one, which nobody can reset, freeze or break on purpose."""
+
+
+class LiveService:
+    """A live service in the place of a lesson's emulator; settings come from the environment.
+
+    Args:
+        base_url: Its address, without ``/core/v1``.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url.rstrip("/")
+
+    def __repr__(self) -> str:
+        """Its address: with a live service it matters where one is."""
+        return f"LiveService({self.base_url!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Explains why a control verb is not here."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotAnEmulator(
+            f"a live service has no {name!r}: only an emulator can be controlled",
+            hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
+        )
+
+    def client(self, **options: Any) -> Client:
+        """A client of this service; arguments as `svcnb.Client`."""
+        from svcnb.client import Client
+
+        return Client(**({"base_url": self.base_url} | options))
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """An asynchronous client of this service."""
+        from svcnb.client import AsyncClient
+
+        return AsyncClient(**({"base_url": self.base_url} | options))
+
+    def stop(self) -> None:
+        """Does nothing: others use it, too."""
+
+
+def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
+    """The service for a lesson.
+
+    An emulator of its own, seeded with the lesson's name and standing still in time, so that every output is the same
+    on every machine. If ``SVC_BASE_URL`` is set, that service instead: an emulator that others may share, or a live
+    one.
+    ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own in any case.
+
+    Args:
+        name: The lesson, for example ``"quickstart"``.
+        **settings: Further settings of the lesson's own emulator, as for `Emulator`.
+
+    Returns:
+        A handle with ``client()``. On a live service the control verbs raise `NotAnEmulator`.
+
+    Raises:
+        EmulatorError: It could not be started or reached; the text says what to do.
+    """
+    base_url = os.environ.get("SVC_BASE_URL")
+    if base_url and os.environ.get("SVC_LESSONS") != "own":
+        return _shared(base_url)
+    if (earlier := _running.pop(name, None)) is not None:
+        earlier.stop()
+    chosen: dict[str, Any] = {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
+    emulator = Emulator(**(chosen | settings))
+    _running[name] = emulator
+    return emulator
+
+
+def _shared(base_url: str) -> EmulatorControl | LiveService:
+    try:
+        return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
+    except ControlRefused:
+        return LiveService(base_url)  # it answers, but has no control plane (for us)

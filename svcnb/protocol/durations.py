@@ -1,0 +1,47 @@
+"""Spans of time as people write them: ``"10m"``, ``"1h30m"``, ``90``."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+
+_UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
+
+
+def seconds(span: float | str | timedelta) -> float:
+    """A span of time in seconds.
+
+    Args:
+        span: Seconds as a number, a ``timedelta``, or text of numbers and units (ms, s, m, h, d, w).
+
+    Returns:
+        Seconds, at least 0.
+
+    Raises:
+        ValueError: The text is no span, or the span is negative or not finite.
+
+    Example:
+        >>> seconds("1h30m")
+        5400.0
+    """
+    if isinstance(span, timedelta):
+        value = span.total_seconds()
+    elif isinstance(span, str):
+        value = _parse(span)
+    else:
+        value = float(span)
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"{span!r} is not a span of time: give at least 0 seconds")
+    return value
+
+
+def _parse(text: str) -> float:
+    compact = text.replace(" ", "").lower()
+    parts = _PART.findall(compact)
+    if not parts or "".join(number + unit for number, unit in parts) != compact:
+        raise ValueError(
+            f"{text!r} is not a span of time: write numbers with units, for example '90s', '10m' or '1h30m'"
+        )
+    return math.fsum(float(number) * _UNITS_S[unit] for number, unit in parts)
