@@ -109,7 +109,8 @@ command = click.Command(
     help=(
         "Run the service on this machine.\n\n"
         "One port serves the API, the chain's JSON-RPC gateway, the control plane and the payment page. "
-        "When it is ready, one line of JSON says where: base_url, triggers_url, rpc_url, control_url, contract_address, chain_id, pid. "
+        "When it is ready, one line of JSON says where: "
+        "base_url, triggers_url, rpc_url, control_url, contract_address, chain_id, pid. "
         "SIGTERM or Ctrl-C stops it.\n\n"
         f"Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example "
         f"{ENVIRONMENT_PREFIX}STARTER_CREDITS."
