@@ -1,0 +1,30 @@
+/**
+ * The bootstrap of the `v8` engine: one process, one execution.
+ *
+ * It warms everything an action is likely to use, says that it is ready, and sleeps in a blocking read until a job
+ * comes. The host kills the process once the end frame is in, so nothing here cleans up.
+ */
+import source wasm from "tiny-secp256k1/secp256k1.wasm";
+import { ethers } from "./ethers/index.ts";
+import { install } from "./ethers/secp256k1.ts";
+import { announce, receiveSync, setSecret } from "./runtime/channel.ts";
+import { makeFetch } from "./runtime/fetch.ts";
+import { arrangeGlobals } from "./runtime/globals.ts";
+import { internals } from "./runtime/internals.ts";
+import { Runner } from "./runtime/run.ts";
+
+install(wasm);
+const runner = new Runner(internals);
+arrangeGlobals();
+Object.defineProperty(globalThis, "fetch", { value: makeFetch(), writable: false, enumerable: true, configurable: false });
+Object.defineProperty(globalThis, "ethers", { value: ethers, writable: true, enumerable: true, configurable: true });
+
+// The first signature in a realm is the slow one.
+await new ethers.Wallet(`0x${"22".repeat(32)}`).signMessage("warm");
+
+announce();
+const job = receiveSync();
+if (job !== null) {
+  setSecret(job.blob);
+  await runner.start(job.body);
+}

@@ -1,0 +1,76 @@
+/** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
+import { call, jsonStringify } from "./channel.ts";
+import type { Imported } from "./imports.ts";
+import type { Job } from "./job.ts";
+import { defineProperty, freeze, promiseThen, RangeError, stringTrim, TypeError } from "./primordials.ts";
+import type { Responses } from "./response.ts";
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A required text among the arguments; blank is refused before the host is asked. */
+function text(from: Arguments | undefined, name: string, of: string, blank: "allowed" | "refused" = "refused"): string {
+  const value = from === undefined || from === null ? undefined : from[name];
+  if (typeof value !== "string") {
+    throw new TypeError(`${of} needs {${name}} as a string, got ${value === null ? "null" : typeof value}`);
+  }
+  if (blank === "refused" && stringTrim(value) === "") throw new RangeError(`${of}: ${name} must not be blank`);
+  return value;
+}
+
+function ask(kind: string, members: string): Promise<string> {
+  return promiseThen(call(kind, members).answer, (frame) => frame.body.value) as unknown as Promise<string>;
+}
+
+/** Puts the namespace on the global object so that nothing can move it. */
+export function installNamespace(job: Job, responses: Responses, imported: () => readonly Imported[]): void {
+  const { names } = job;
+  const actions = freeze({
+    Encrypt: async (args: Arguments) => {
+      const pkpId = text(args, "pkpId", "Encrypt");
+      const message = text(args, "message", "Encrypt");
+      return await ask("encrypt", `,"pkpId":${jsonStringify(pkpId)},"message":${jsonStringify(message)}`);
+    },
+    Decrypt: async (args: Arguments) => {
+      const pkpId = text(args, "pkpId", "Decrypt");
+      const ciphertext = text(args, "ciphertext", "Decrypt");
+      return await ask("decrypt", `,"pkpId":${jsonStringify(pkpId)},"ciphertext":${jsonStringify(ciphertext)}`);
+    },
+    [names.privateKey]: async (args: Arguments) => {
+      return await ask("wallet_key", `,"pkpId":${jsonStringify(text(args, "pkpId", names.privateKey))}`);
+    },
+    [names.actionPrivateKey]: async () => await ask("action_key", ""),
+    [names.actionPublicKey]: async (args: Arguments) => {
+      return await ask("action_public_key", `,"ipfsId":${jsonStringify(text(args, "ipfsId", names.actionPublicKey))}`);
+    },
+    [names.actionWalletAddress]: async (args: Arguments) => {
+      const ipfsId = text(args, "ipfsId", names.actionWalletAddress);
+      return await ask("action_address", `,"ipfsId":${jsonStringify(ipfsId)}`);
+    },
+    setResponse: ({ response }: { response?: unknown }): void => {
+      responses.store(response);
+    },
+    showImportDetails: () => imported(),
+  });
+  const auth = freeze({});
+  const headers = readOnlyHeaders(job.headers);
+  hold(names.namespace, freeze({ Actions: actions, Auth: auth, Headers: headers }));
+  hold(names.actions, actions);
+  hold(names.auth, auth);
+  hold(names.headers, headers);
+}
+
+function hold(name: string, value: unknown): void {
+  defineProperty(globalThis, name, { value, writable: false, enumerable: true, configurable: false });
+}
+
+function readOnlyHeaders(values: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers(values);
+  for (const name of ["append", "delete", "set"]) {
+    defineProperty(headers, name, {
+      value() {
+        throw new TypeError("Headers are read-only");
+      },
+    });
+  }
+  return freeze(headers);
+}

@@ -1,0 +1,187 @@
+/**
+ * Frames between this process and its host, over standard input and output.
+ *
+ * A frame is two little-endian numbers of 32 bits (length of the JSON text, length of the bytes that follow it), the
+ * text and the bytes. Towards the host each frame is preceded by the run's secret, 16 bytes that came with the job and
+ * that only this module holds: what an action manages to write by itself is no answer.
+ */
+import {
+  Bytes,
+  bytesSet,
+  bytesSlice,
+  bytesSubarray,
+  createObject,
+  decode,
+  encode,
+  Error,
+  jsonParse,
+  jsonStringify,
+  PromiseConstructor,
+  promiseThen,
+  reflectApply,
+  View,
+  viewGet,
+  viewPut,
+} from "./primordials.ts";
+
+const HEADER = 8;
+const SECRET = 16;
+
+// Taken here: `Deno` itself is out of an action's reach.
+const { stdin, stdout } = Deno;
+const { read, readSync } = stdin;
+const { writeSync } = stdout;
+
+const secret = new Bytes(SECRET);
+let input = new Bytes(1 << 16);
+let filled = 0;
+
+export interface Frame {
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+  readonly blob: Uint8Array;
+}
+
+/** The bytes of a frame that has arrived whole, else null. */
+function takeFrame(): Frame | null {
+  if (filled < HEADER) return null;
+  const header = new View(input.buffer);
+  const jsonLength = viewGet(header, 0, true);
+  const total = HEADER + jsonLength + viewGet(header, 4, true);
+  if (filled < total) {
+    if (input.length < total) {
+      const larger = new Bytes(total);
+      bytesSet(larger, bytesSubarray(input, 0, filled));
+      input = larger;
+    }
+    return null;
+  }
+  const body = jsonParse(decode(bytesSubarray(input, HEADER, HEADER + jsonLength)));
+  const blob = bytesSlice(input, HEADER + jsonLength, total);
+  bytesSet(input, bytesSubarray(input, total, filled));
+  filled -= total;
+  return { body, blob };
+}
+
+/** Waits for a frame without an event loop: a spare that nobody needs costs no CPU. Null when the host is gone. */
+export function receiveSync(): Frame | null {
+  for (;;) {
+    const frame = takeFrame();
+    if (frame !== null) return frame;
+    const count = reflectApply(readSync, stdin, [bytesSubarray(input, filled)]) as number | null;
+    if (count === null || count === 0) return null;
+    filled += count;
+  }
+}
+
+function writeAll(bytes: Uint8Array): void {
+  let from = 0;
+  while (from < bytes.length) {
+    from += reflectApply(writeSync, stdout, [bytesSubarray(bytes, from)]) as number;
+  }
+}
+
+/** Tells the host that this spare is warm. Goes out before there is a secret. */
+export function announce(): void {
+  writeAll(encode("R"));
+}
+
+export function setSecret(bytes: Uint8Array): void {
+  bytesSet(secret, bytes);
+}
+
+/** Sends JSON text (made by the caller from primitive values, so that no `toJSON` runs) and bytes. */
+export function send(json: string, blob?: Uint8Array): void {
+  const text = encode(json);
+  const length = blob === undefined ? 0 : blob.length;
+  const frame = new Bytes(SECRET + HEADER + text.length + length);
+  bytesSet(frame, secret);
+  const header = new View(frame.buffer);
+  viewPut(header, SECRET, text.length, true);
+  viewPut(header, SECRET + 4, length, true);
+  bytesSet(frame, text, SECRET + HEADER);
+  if (blob !== undefined) bytesSet(frame, blob, SECRET + HEADER + text.length);
+  writeAll(frame);
+}
+
+interface Waiting {
+  resolve(frame: Frame): void;
+  reject(error: unknown): void;
+}
+
+const waiting: Record<number, Waiting> = createObject(null);
+let lastCall = 0;
+let pumping = false;
+
+/** Reads answers for as long as the process lives. The pending read keeps the event loop from running dry. */
+export function startPump(): void {
+  if (pumping) return;
+  pumping = true;
+  pump();
+}
+
+function pump(): void {
+  if (filled === input.length) {
+    const larger = new Bytes(input.length * 2);
+    bytesSet(larger, input);
+    input = larger;
+  }
+  const arriving = reflectApply(read, stdin, [bytesSubarray(input, filled)]) as Promise<number | null>;
+  promiseThen(arriving, (count) => {
+    if (count === null) return;
+    filled += count;
+    for (let frame = takeFrame(); frame !== null; frame = takeFrame()) settle(frame);
+    pump();
+  }, () => {});
+}
+
+function settle(frame: Frame): void {
+  const { id, error } = frame.body;
+  const caller = waiting[id];
+  if (caller === undefined) return;
+  delete waiting[id];
+  if (error === undefined) caller.resolve(frame);
+  else caller.reject(named(error.name, error.message));
+}
+
+function named(name: string, message: string): Error {
+  if (name === "TypeError") return new globalTypeError(message);
+  if (name === "RangeError") return new globalRangeError(message);
+  const error = new Error(message);
+  if (name !== "Error") error.name = name;
+  return error;
+}
+
+const globalTypeError = TypeError;
+const globalRangeError = RangeError;
+
+/** A call that the host answers. */
+export interface Call {
+  readonly id: number;
+  readonly answer: Promise<Frame>;
+}
+
+/**
+ * Asks the host.
+ *
+ * @param kind What is asked, a word of ours.
+ * @param members JSON members after the first two, made from primitive values: `,"name":"value"`.
+ */
+export function call(kind: string, members: string, blob?: Uint8Array): Call {
+  const id = ++lastCall;
+  const answer = new PromiseConstructor<Frame>((resolve, reject) => {
+    waiting[id] = { resolve, reject };
+  });
+  send(`{"kind":"${kind}","id":${id}${members}}`, blob);
+  startPump();
+  return { id, answer };
+}
+
+/** Forgets a call whose answer nobody waits for, and tells the host. */
+export function cancel(id: number): void {
+  if (waiting[id] === undefined) return;
+  delete waiting[id];
+  send(`{"kind":"cancel","id":${id}}`);
+}
+
+export { jsonStringify };

@@ -1,0 +1,81 @@
+/** `fetch` for actions: the request is made by the host, which counts it and holds the network policy. */
+import { call, cancel, jsonStringify } from "./channel.ts";
+import type { Frame } from "./channel.ts";
+import { Bytes, defineProperty, PromiseConstructor, promiseThen, reflectApply, uncurryThis } from "./primordials.ts";
+
+const RequestClass = Request;
+const ResponseClass = Response;
+const HeadersClass = Headers;
+const localFetch = fetch;
+const getter = <T>(of: object, name: string) =>
+  uncurryThis(Object.getOwnPropertyDescriptor(of, name)!.get as (this: object) => T);
+const requestUrl = getter<string>(Request.prototype, "url");
+const requestMethod = getter<string>(Request.prototype, "method");
+const requestHeaders = getter<Headers>(Request.prototype, "headers");
+const requestSignal = getter<AbortSignal>(Request.prototype, "signal");
+const requestRedirect = getter<string>(Request.prototype, "redirect");
+const requestBody = getter<ReadableStream | null>(Request.prototype, "body");
+const requestBytes = uncurryThis(Request.prototype.arrayBuffer);
+const eachHeader = uncurryThis(Headers.prototype.forEach);
+const appendHeader = uncurryThis(Headers.prototype.append);
+const signalAborted = getter<boolean>(AbortSignal.prototype, "aborted");
+const signalReason = getter<unknown>(AbortSignal.prototype, "reason");
+const listen = uncurryThis(EventTarget.prototype.addEventListener);
+
+/** Statuses whose response has no body by definition. */
+const BODILESS = [204, 205, 304];
+
+function headersJson(headers: Headers): string {
+  let json = "";
+  eachHeader(headers, (value, name) => {
+    json += `${json === "" ? "" : ","}[${jsonStringify(name)},${jsonStringify(value)}]`;
+  });
+  return `[${json}]`;
+}
+
+function makeResponse({ body, blob }: Frame): Response {
+  const headers = new HeadersClass();
+  for (let i = 0; i < body.headers.length; i++) {
+    appendHeader(headers, body.headers[i][0], body.headers[i][1]);
+  }
+  let bodiless = false;
+  for (let i = 0; i < BODILESS.length; i++) bodiless ||= BODILESS[i] === body.status;
+  const response = new ResponseClass(bodiless ? null : blob as Uint8Array<ArrayBuffer>, {
+    status: body.status,
+    statusText: body.statusText,
+    headers,
+  });
+  defineProperty(response, "url", { value: body.url, configurable: true });
+  defineProperty(response, "redirected", { value: body.redirected, configurable: true });
+  defineProperty(response, "type", { value: "basic", configurable: true });
+  return response;
+}
+
+/** The function that actions see as `fetch`. */
+export function makeFetch(): typeof fetch {
+  async function fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const request = new RequestClass(input, init);
+    const signal = requestSignal(request);
+    if (signalAborted(signal)) throw signalReason(signal);
+    const body = requestBody(request) === null ? undefined : new Bytes(await requestBytes(request));
+    if (signalAborted(signal)) throw signalReason(signal);
+    const { id, answer } = call(
+      "fetch",
+      `,"method":${jsonStringify(requestMethod(request))},"url":${jsonStringify(requestUrl(request))}` +
+        `,"redirect":${jsonStringify(requestRedirect(request))},"headers":${headersJson(requestHeaders(request))}` +
+        `,"hasBody":${body !== undefined}`,
+      body,
+    );
+    const frame = await new PromiseConstructor<Frame>((resolve, reject) => {
+      promiseThen(answer, resolve, reject);
+      listen(signal, "abort", () => {
+        cancel(id);
+        reject(signalReason(signal));
+      });
+    });
+    // data: and blob: addresses have no host to ask; they are counted like any other request.
+    if (frame.body.local === true) return await reflectApply(localFetch, globalThis, [request]) as Response;
+    return makeResponse(frame);
+  }
+  return fetch;
+}

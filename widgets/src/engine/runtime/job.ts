@@ -1,0 +1,23 @@
+/** What the host sends to start a run. */
+
+/** The names of the interface, which follow from the service's name. */
+export interface Names {
+  readonly namespace: string;
+  readonly actions: string;
+  readonly auth: string;
+  readonly headers: string;
+  readonly privateKey: string;
+  readonly actionPrivateKey: string;
+  readonly actionPublicKey: string;
+  readonly actionWalletAddress: string;
+}
+
+export interface Job {
+  readonly source: string;
+  /** JSON text of the parameters. */
+  readonly params: string;
+  readonly names: Names;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxResponseBytes: number;
+  readonly maxLogBytes: number;
+}

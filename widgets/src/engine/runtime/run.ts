@@ -1,0 +1,116 @@
+/** One execution, from the job to its end frame. */
+import { installNamespace } from "./actions.ts";
+import { jsonStringify, send, startPump } from "./channel.ts";
+import { makeConsole } from "./console.ts";
+import { describe, SCRIPT_NAME } from "./failure.ts";
+import { linkImports } from "./imports.ts";
+import type { Imported } from "./imports.ts";
+import type { Internals } from "./internals.ts";
+import type { Job } from "./job.ts";
+import { defineProperty, encode, jsonParse, PromiseConstructor, promiseThen, reflectApply, uncurryThis } from "./primordials.ts";
+import { Responses } from "./response.ts";
+import { locateSyntaxError } from "./syntax.ts";
+
+const later = setTimeout;
+const listen = addEventListener;
+const preventDefault = uncurryThis(Event.prototype.preventDefault);
+
+export class Runner {
+  readonly #internals: Internals;
+  readonly #findMain: () => unknown;
+  #ended = false;
+
+  constructor(internals: Internals) {
+    this.#internals = internals;
+    const { Script } = internals.vm;
+    // Reads `main` from the script scope, where const, let and class live, too.
+    const script = new Script("main", { filename: SCRIPT_NAME });
+    const run = uncurryThis(Script.prototype.runInThisContext);
+    this.#findMain = () => run(script);
+  }
+
+  /** Starts the job; its end frame goes out as soon as `main` has settled. */
+  async start(job: Job): Promise<void> {
+    const responses = new Responses(job.maxResponseBytes);
+    let imported: readonly Imported[] = [];
+    installNamespace(job, responses, () => imported);
+    defineProperty(globalThis, "console", {
+      value: makeConsole(this.#internals, job.maxLogBytes),
+      writable: true,
+      enumerable: false,
+      configurable: true,
+    });
+    this.#catchStrays();
+    let source = job.source;
+    const { Script } = this.#internals.vm;
+    const run = uncurryThis(Script.prototype.runInThisContext);
+    let script;
+    try {
+      const linked = await linkImports(source, this.#internals.vm);
+      if (linked !== null) {
+        imported = linked.imported;
+        source = linked.source;
+      }
+      script = new Script(source, { filename: SCRIPT_NAME });
+    } catch (error) {
+      this.#fail(error, "top level", job.source);
+      return;
+    }
+    const params = jsonParse(job.params);
+    try {
+      run(script);
+    } catch (error) {
+      this.#fail(error, "top level");
+      return;
+    }
+    this.#callMain(params, responses);
+    // Whoever still waits after the first turn waits for the host, a timer, or for ever: then the host's deadline ends it.
+    reflectApply(later, globalThis, [startPump, 0]);
+  }
+
+  #callMain(params: unknown, responses: Responses): void {
+    const fail = (error: unknown) => this.#fail(error, "in promise");
+    const done = (value: unknown) => {
+      try {
+        if (value !== undefined) responses.store(value);
+      } catch (error) {
+        fail(error);
+        return;
+      }
+      this.#end(`{"kind":"end","ok":true}`, encode(responses.text));
+    };
+    try {
+      const main = this.#findMain();
+      if (typeof main !== "function") throw new TypeError("main is not a function");
+      const returned = reflectApply(main as () => unknown, undefined, [params]);
+      promiseThen(new PromiseConstructor((resolve) => resolve(returned)), done, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** An error in a timer, or a rejection that nobody handles, ends the run as in the service. */
+  #catchStrays(): void {
+    listen("unhandledrejection", (event) => {
+      preventDefault(event);
+      this.#fail((event as PromiseRejectionEvent).reason, "in promise");
+    });
+    listen("error", (event) => {
+      preventDefault(event);
+      this.#fail((event as ErrorEvent).error, "top level");
+    });
+  }
+
+  #fail(error: unknown, where: "in promise" | "top level", uncompiled?: string): void {
+    const { text, name } = describe(error, where, this.#internals.inspect);
+    const position = uncompiled === undefined || name !== "SyntaxError" ? "" : locateSyntaxError(uncompiled);
+    const kind = uncompiled !== undefined && name === "SyntaxError" ? "syntax" : "throw";
+    this.#end(`{"kind":"end","ok":false,"error_kind":"${kind}","text":${jsonStringify(text + position)}}`);
+  }
+
+  #end(json: string, blob?: Uint8Array): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    send(json, blob);
+  }
+}
