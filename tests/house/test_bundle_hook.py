@@ -1,0 +1,88 @@
+"""The build hook builds when it must, and only then."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture
+def hook(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(root))
+    import hatch_build
+
+    return hatch_build
+
+
+@pytest.fixture
+def tree(tmp_path: Path, hook: ModuleType) -> Path:
+    """A little repository with one bundle that fits its sources."""
+    (tmp_path / "widgets/src").mkdir(parents=True)
+    (tmp_path / "widgets/src/a.ts").write_text("export const a = 1;\n")
+    bundle = tmp_path / "svcnb/panels/static/a.js"
+    bundle.parent.mkdir(parents=True)
+    bundle.write_text("const a=1;")
+    manifest = tmp_path / hook.MANIFEST
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"sources": hook._digest(tmp_path), "files": {"svcnb/panels/static/a.js": ""}}))
+    return tmp_path
+
+
+@pytest.fixture
+def no_deno(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building is noticed: it fails."""
+
+    def refuse() -> str:
+        raise hook.BundleError("Deno was wanted")
+
+    monkeypatch.setattr(hook, "find_deno", refuse)
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_bundles_that_fit_the_sources_are_not_built_again(hook: ModuleType, tree: Path) -> None:
+    assert hook.ensure(tree) == "the bundles fit the sources"
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_a_changed_source_is_built_again(hook: ModuleType, tree: Path) -> None:
+    (tree / "widgets/src/a.ts").write_text("export const a = 2;\n")
+    with pytest.raises(hook.BundleError, match="Deno was wanted"):
+        hook.ensure(tree)
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_a_missing_bundle_is_built_again(hook: ModuleType, tree: Path) -> None:
+    (tree / "svcnb/panels/static/a.js").unlink()
+    with pytest.raises(hook.BundleError, match="Deno was wanted"):
+        hook.ensure(tree)
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_reuse_takes_older_bundles(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "widgets/src/a.ts").write_text("export const a = 2;\n")
+    monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
+    assert hook.ensure(tree) == "the bundles that are there are reused"
+
+
+def test_reuse_without_bundles_says_what_to_do(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(tree / "svcnb")
+    monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
+    with pytest.raises(hook.BundleError, match="build once with internet"):
+        hook.ensure(tree)
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_an_unpacked_sdist_uses_the_bundles_it_carries(hook: ModuleType, tree: Path) -> None:
+    (tree / "widgets/src/a.ts").unlink()
+    (tree / "PKG-INFO").write_text("Name: svcnb\n")
+    assert hook.ensure(tree) == "the bundles that are there are reused"
+
+
+def test_deno_is_found_by_the_files_of_its_wheel(hook: ModuleType) -> None:
+    found = Path(hook.find_deno())
+    assert found.is_file()
+    assert found.stem == "deno"

@@ -1,0 +1,38 @@
+"""`import svcnb` and `svcnb --help` load little (performance goals, F)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["altair", "anywidget", "dbos", "eth_account", "fastapi", "ipywidgets", "pandas", "sqlalchemy", "web3"]
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter holds after running some code."""
+    script = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("import svcnb", id="import svcnb"),
+        pytest.param("import svcnb.launch", id="import svcnb.launch"),
+        pytest.param("from svcnb.cli import main; main(['--help'])", id="svcnb --help"),
+    ],
+)
+def test_nothing_heavy_is_loaded_by(code: str) -> None:
+    assert loaded_by(code) & set(HEAVY) == set()
+
+
+def test_help_loads_no_pydantic_and_no_http() -> None:
+    assert loaded_by("from svcnb.cli import main; main(['--help'])") & {"pydantic", "httpx", "svcnb.client"} == set()
+
+
+def test_the_public_names_alone_load_no_http_library() -> None:
+    assert "httpx" not in loaded_by("import svcnb; svcnb.__all__")

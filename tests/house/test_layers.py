@@ -1,0 +1,77 @@
+"""Imports never run upwards, and the two wings never import each other (CONTRIBUTING, "Where things are")."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
+FLOOR = {"protocol", "parts", "exit_codes", "logs"}
+WING = FLOOR | {"client"}
+LAUNCH = WING | {"control", "launch", "lessons"}
+TOOLKIT = LAUNCH | {"toolkit"}
+FACES = TOOLKIT | {"charts", "panels", "reports"}
+ALLOWED: dict[str, set[str]] = {
+    "protocol": set(),
+    "parts": set(),
+    "exit_codes": set(),
+    "logs": set(),
+    "client": FLOOR,
+    "emulator": FLOOR,
+    "control": WING,
+    "launch": WING | {"control"},
+    "lessons": WING | {"control", "launch"},
+    "toolkit": LAUNCH,
+    "charts": TOOLKIT | {"charts"},
+    "panels": FACES,
+    "reports": FACES,
+    "cli": FACES,
+    "magics": FACES,
+    "pytest_plugin": FACES,
+    "__main__": {"cli"},
+}
+# The command that runs the service is the one door to it.
+EXCEPTIONS = {("svcnb.cli.emulator", "emulator")}
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_room_has_a_place_in_the_house(modules: dict[str, Path]) -> None:
+    rooms = {room_of(module) for module in modules} - {""}
+    assert rooms <= set(ALLOWED), f"say in ALLOWED what these may import: {sorted(rooms - set(ALLOWED))}"
+
+
+def test_no_import_runs_upwards(imports: list[Any]) -> None:
+    wrong = [
+        f"{found.importer}:{found.line} imports {found.imported}"
+        for found in imports
+        if (room := room_of(found.importer))
+        and (target := room_of(found.imported))
+        and target != room
+        and target not in ALLOWED.get(room, set())
+        and (found.importer, target) not in EXCEPTIONS
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("wing", "other"), [("client", "emulator"), ("emulator", "client")])
+def test_the_wings_meet_only_on_the_wire(imports: list[Any], wing: str, other: str) -> None:
+    assert [found for found in imports if room_of(found.importer) == wing and room_of(found.imported) == other] == []
+
+
+def test_no_module_needs_itself_while_it_loads(imports: list[Any]) -> None:
+    needs: dict[str, set[str]] = {}
+    for found in imports:
+        if found.at_load:
+            needs.setdefault(found.importer, set()).add(found.imported)
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")

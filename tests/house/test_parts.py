@@ -1,0 +1,87 @@
+"""Parts are found, fetched once, and checked."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from svcnb import parts
+from svcnb.parts import fetch
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SVC_CACHE", str(tmp_path))
+    monkeypatch.delenv("SVC_ANVIL", raising=False)
+    return tmp_path
+
+
+def test_deno_is_the_version_that_the_bundles_are_built_with() -> None:
+    said = subprocess.run([parts.deno(), "--version"], capture_output=True, text=True, check=True, timeout=30)
+    assert said.stdout.split()[1] == parts.DENO_VERSION
+
+
+def test_the_versions_in_the_package_are_those_of_the_project_file(root: Path) -> None:
+    project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    assert project.count(f'"deno=={parts.DENO_VERSION}"') == 2
+    assert f"solc@{parts.SOLC_VERSION}" in parts.SOLC_LOCK.read_text(encoding="utf-8")
+    for lock in parts.SOLC_LOCK.parent.glob("anvil-*.lock"):
+        assert f"@{parts.ANVIL_VERSION}" in lock.read_text(encoding="utf-8")
+
+
+def test_every_platform_with_a_lock_has_a_hash_and_the_reverse() -> None:
+    locked = {path.stem.removeprefix("anvil-") for path in parts.SOLC_LOCK.parent.glob("anvil-*.lock")}
+    assert locked == set(fetch.ANVIL_SHA256)
+
+
+def test_a_part_that_is_not_fetched_says_how_to_fetch_it(cache: Path) -> None:
+    with pytest.raises(parts.PartMissing, match="svcnb fetch") as caught:
+        parts.anvil()
+    assert str(cache) in caught.value.detail
+
+
+def test_a_wrong_path_in_the_environment_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_ANVIL", str(cache / "nothing"))
+    with pytest.raises(parts.PartMissing, match="SVC_ANVIL"):
+        parts.anvil()
+
+
+def test_a_file_with_another_hash_is_not_kept(tmp_path: Path, cache: Path) -> None:
+    source = tmp_path / "download"
+    source.write_bytes(b"something else")
+    target = cache / "anvil"
+    with pytest.raises(fetch.PartCorrupt, match="expected " + "0" * 64):
+        fetch._place(source, target, "0" * 64)
+    assert not target.exists()
+
+
+def test_a_file_with_the_right_hash_can_be_started(tmp_path: Path, cache: Path) -> None:
+    source = tmp_path / "download"
+    source.write_bytes(b"#!/bin/sh\nexit 7\n")
+    target = cache / "deep" / "program"
+    # printf '#!/bin/sh\nexit 7\n' | sha256sum
+    fetch._place(source, target, "4d8fe24768718d56bd8c282eb86ad8c8411b2d3d4f8cc99d84fc37f55f7d3780")
+    assert subprocess.run([target], check=False, timeout=10).returncode == 7
+
+
+def test_what_is_fetched_is_not_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts.anvil_path().parent.mkdir(parents=True)
+    parts.anvil_path().write_bytes(b"")
+    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # a download would fail
+    said: list[str] = []
+    assert fetch.fetch_anvil(said.append) == parts.anvil_path()
+    assert "is here" in said[0]
+
+
+def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_API_KEY", "a-secret")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
+    assert "a-secret" not in parts.deno_environment().values()
+
+
+def test_a_machine_without_a_build_is_told_what_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch.platform, "machine", lambda: "mips")
+    with pytest.raises(parts.PartMissing, match="--chain-rpc"):
+        fetch.platform_name()

@@ -1,0 +1,79 @@
+"""What is tracked fits every machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# Folders that only one machine has. Written in pieces, so that this file does not find itself.
+MACHINE_PATHS = re.compile(r"(?<![\w.:/-])/(?:home|Users|work|" + "farm|tmp/" + r"team)/[A-Za-z]")
+LOCKS = ("constraints.txt", "deno.lock", "solc.lock", "anvil-linux-amd64.lock")
+LARGEST_TRACKED_KIB = 1500
+
+
+@pytest.fixture(scope="module")
+def tracked(root: Path) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True, timeout=60)
+    return [path for name in listed.stdout.split("\0") if name and (path := root / name).is_file()]
+
+
+def test_no_tracked_file_names_a_folder_of_one_machine(tracked: list[Path], root: Path) -> None:
+    found = []
+    for path in tracked:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(root)}: {match.group()}" for match in MACHINE_PATHS.finditer(text)]
+    assert found == []
+
+
+def test_locks_name_packages_and_hashes_but_no_address(tracked: list[Path], root: Path) -> None:
+    locks = [path for path in tracked if path.name in LOCKS]
+    assert {path.name for path in locks} == set(LOCKS)
+    for path in locks:
+        text = path.read_text(encoding="utf-8")
+        assert "://" not in text, path.relative_to(root)
+        assert not re.search(r"\b(?:index-url|find-links|registry)\b", text), path.relative_to(root)
+
+
+def test_every_constraint_is_one_exact_version(root: Path) -> None:
+    for line in (root / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        assert re.fullmatch(r"[a-z0-9][a-z0-9._-]*==[0-9][\w.!+]*( ; .+)?", line), line
+
+
+def test_built_bundles_are_not_tracked(tracked: list[Path], root: Path) -> None:
+    assert [path for path in tracked if "static" in path.relative_to(root).parts[:-1]] == []
+
+
+def test_no_tracked_file_is_large(tracked: list[Path], root: Path) -> None:
+    large = [path.relative_to(root) for path in tracked if path.stat().st_size > LARGEST_TRACKED_KIB * 1024]
+    assert large == []
+
+
+def test_the_service_is_named_in_one_place_only(modules: dict[str, Path], root: Path) -> None:
+    # The names on the wire follow from Vocabulary; spelled anywhere else they would not move with it.
+    names = re.compile(r"svc_action|get_svc_|getSvc|SvcActions|Svc\.Actions|processor_config|Svc ChainSecured")
+    allowed = {"protocol/vocabulary.py"}
+    wrong = []
+    for path in modules.values():
+        inside = path.relative_to(root / "svcnb").as_posix()
+        if inside in allowed or inside.startswith("toolkit/exercises/"):
+            continue
+        code = _without_prose(path.read_text(encoding="utf-8"))
+        wrong += [f"{inside}: {match.group()}" for match in names.finditer(code)]
+    assert wrong == []
+
+
+def _without_prose(source: str) -> str:
+    """The source without comments and docstrings, where examples may name what they like."""
+    import ast
+
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            node.value.value = ""
+    return ast.unparse(tree)

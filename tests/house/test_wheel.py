@@ -1,0 +1,83 @@
+"""What is shipped is complete: bundles, lessons, locks, and nothing that should stay behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheel and sdist, built from the working copy with the bundles that are there (no network)."""
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        cwd=root,
+        env=os.environ | {"SVCNB_BUNDLES": "reuse"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> set[str]:
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def sdist(built: Path) -> set[str]:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+def bundles(root: Path) -> set[str]:
+    manifest = json.loads((root / "svcnb/parts/static/bundles.json").read_text(encoding="utf-8"))
+    return set(manifest["files"])
+
+
+def test_the_wheel_holds_every_bundle(wheel: set[str], root: Path) -> None:
+    assert bundles(root) <= wheel
+    assert "svcnb/parts/static/bundles.json" in wheel
+
+
+def test_the_sdist_holds_every_bundle_so_that_installing_from_it_needs_no_network(sdist: set[str], root: Path) -> None:
+    assert bundles(root) <= sdist
+
+
+def test_every_room_of_the_browser_side_has_a_bundle(root: Path) -> None:
+    rooms = {path.parent.name for path in (root / "widgets/src").glob("*/build.ts")}
+    folders = {Path(name).parent.as_posix() for name in bundles(root)}
+    assert len(folders) >= len(rooms) > 0
+
+
+def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> None:
+    wanted = {path.relative_to(root).as_posix() for path in (root / "svcnb").rglob("*.py")}
+    wanted |= {path.relative_to(root).as_posix() for path in (root / "svcnb/parts").glob("*.lock")}
+    assert wanted <= wheel
+
+
+def test_the_wheel_holds_the_lessons_but_no_checkpoints(wheel: set[str], root: Path) -> None:
+    lessons = {f"svcnb/notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb")}
+    assert lessons <= wheel
+    assert not any(".ipynb_checkpoints" in name for name in wheel)
+
+
+def test_the_wheel_says_that_it_is_typed(wheel: set[str]) -> None:
+    assert "svcnb/py.typed" in wheel
+
+
+def test_nothing_of_the_tools_is_shipped(wheel: set[str], sdist: set[str]) -> None:
+    assert not any("node_modules" in name or "__pycache__" in name for name in wheel | sdist)
+    assert not any(name.startswith(("tests/", "widgets/")) for name in wheel)
