@@ -1,0 +1,78 @@
+"""Finding the key in a request's headers, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from starlette.datastructures import Headers
+
+from svcnb.emulator.errors import StructuredError
+from svcnb.protocol.wire.values import looks_like_hash
+
+_SECRET_BYTES = 32
+
+
+def presented_key(headers: Headers) -> str:
+    """The key that a request carries.
+
+    ``Authorization: Bearer`` is looked at first, then ``X-Api-Key``; spaces around it do not count, and an empty one
+    counts as none (reference facts 2.1).
+
+    Args:
+        headers: The request's headers.
+
+    Raises:
+        StructuredError: 401, there is none.
+    """
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    if scheme.lower() == "bearer" and (token := token.strip()):
+        return token
+    if key := headers.get("x-api-key", "").strip():
+        return key
+    raise StructuredError(
+        401,
+        "No API key was sent.",
+        fix="Send the header X-Api-Key: <API_KEY> or Authorization: Bearer <API_KEY>.",
+        docs="authentication",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def refuse_hash(key: str) -> None:
+    """Refuses a text that is shaped like a precomputed hash: hashes are public, so they open nothing.
+
+    Args:
+        key: What was presented.
+
+    Raises:
+        StructuredError: 401, it is ``0x`` and 64 hex digits.
+    """
+    if looks_like_hash(key):
+        raise StructuredError(
+            401,
+            "The key sent looks like a precomputed hash (0x and 64 hex digits), and a hash is no credential.",
+            fix="Send the key itself. A wallet that owns a ChainSecured account signs X-Wallet-Auth for billing calls.",
+            docs="authentication",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def unknown_key() -> StructuredError:
+    """The refusal of a key that resolves to no account."""
+    return StructuredError(
+        401,
+        "The API key does not resolve to any account: it is mistyped, was removed, or never existed.",
+        fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
+        docs="authentication",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def secret_bytes(key: str) -> bytes | None:
+    """The 32 bytes behind a key in base64, None when it is not the standard base64 of exactly 32 bytes."""
+    try:
+        raw = base64.b64decode(key, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if len(raw) == _SECRET_BYTES else None

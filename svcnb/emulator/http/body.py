@@ -1,0 +1,107 @@
+"""Reading what a caller sent: size, JSON, schema, in this order and after the guards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+from starlette.requests import ClientDisconnect, Request
+
+from svcnb.emulator.errors import EndpointFailure, StructuredError
+from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
+
+_SHOWN_PROBLEMS = 3
+_SPECIFICATION = "The description of every body is at /core/v1/openapi.json."
+
+
+class CallerGone(Exception):
+    """The caller closed the connection before its request was complete; nobody waits for an answer."""
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The whole body.
+
+    Args:
+        request: The request.
+        limit: Most bytes to accept.
+
+    Raises:
+        StructuredError: 413, the body is larger.
+        CallerGone: The caller hung up.
+    """
+    declared = request.headers.get("content-length")
+    if declared is not None and declared.isdigit() and int(declared) > limit:
+        raise _too_large(limit)
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(limit)
+            chunks.append(chunk)
+    except ClientDisconnect as error:
+        raise CallerGone from error
+    return b"".join(chunks)
+
+
+def parse(data: bytes) -> Any:
+    """JSON from bytes.
+
+    Raises:
+        StructuredError: 400, the bytes are not UTF-8 JSON.
+    """
+    if not data.strip():
+        raise StructuredError(
+            400, "The request has no body, and a JSON body is wanted here.", fix=f"Send one. {_SPECIFICATION}"
+        )
+    try:
+        return from_json(data, allow_inf_nan=False)
+    except ValueError as error:
+        raise StructuredError(
+            400,
+            f"The body is not valid JSON: {error}.",
+            fix="Send UTF-8 JSON with the header Content-Type: application/json.",
+        ) from None
+
+
+def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body") -> Any:
+    """A value that matches a schema.
+
+    Args:
+        adapter: The schema.
+        value: Parsed JSON, or the members of a query string.
+        strict: Whether only the reference's exact JSON types are accepted.
+        where: What is checked, for the error's text.
+
+    Raises:
+        StructuredError: 422, the value has another shape.
+        EndpointFailure: 400, the shape is right and a value in it cannot be used.
+    """
+    try:
+        return adapter.validate_python(value, context={STRICT_TYPES: strict})
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        mismatches = [problem for problem in problems if problem["type"] != UNUSABLE]
+        if not mismatches:
+            raise EndpointFailure(400, problems[0]["msg"]) from None
+        shown = "; ".join(_sentence(problem["loc"], problem["msg"]) for problem in mismatches[:_SHOWN_PROBLEMS])
+        more = f" (and {len(mismatches) - _SHOWN_PROBLEMS} more)" if len(mismatches) > _SHOWN_PROBLEMS else ""
+        raise StructuredError(
+            422, f"The {where} does not match the schema: {shown}{more}.", fix=f"Correct it. {_SPECIFICATION}"
+        ) from None
+
+
+def _sentence(location: tuple[int | str, ...], message: str) -> str:
+    path = ".".join(str(part) for part in location)
+    return f"{path}: {message}" if path else message
+
+
+def _too_large(limit: int) -> StructuredError:
+    return StructuredError(
+        413,
+        f"The body is larger than {limit} bytes.",
+        fix="Send less: fetch large data from inside the action instead of sending it along.",
+        headers={"Connection": "close"},
+    )

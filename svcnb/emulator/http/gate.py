@@ -1,0 +1,135 @@
+"""The outermost layer: request ids, cross-origin headers, and no failure without a JSON body."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from svcnb.emulator.errors import ServiceError, StructuredError
+from svcnb.emulator.http.answers import failure
+from svcnb.emulator.http.body import CallerGone
+from svcnb.emulator.randomness import Randomness
+from svcnb.protocol.vocabulary import Vocabulary
+
+_LOG = logging.getLogger(__name__)
+_METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
+_USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
+_EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
+_PREFLIGHT_AGE_S: Final = b"600"
+CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/rpc", "/api", "/webhook", "/health")
+"""Paths that pages of other origins may call: those whose credential no browser sends by itself."""
+
+
+class Gate:
+    """The application that the server runs.
+
+    Every answer gets a fresh ``X-Request-Id``, whatever the caller sent; ``X-Correlation-Id`` is echoed when the caller
+    sent one (reference facts 2.8).
+
+    Args:
+        app: The router. Its `ServiceError` become answers here.
+        vocabulary: Names the privacy-mode header and suffix.
+        randomness: Where request ids come from.
+        docs_base: Address of the pages behind ``docs_url``, asked for at each failure.
+    """
+
+    def __init__(self, app: ASGIApp, vocabulary: Vocabulary, randomness: Randomness, docs_base: str) -> None:
+        self._app = app
+        self._randomness = randomness
+        self._docs_base = docs_base
+        self._privacy_header = vocabulary.privacy_header.lower().encode()
+        self._privacy_suffix = vocabulary.privacy_suffix
+        self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one connection event."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+            return
+        asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
+        request_id = self._randomness.uuid4("request id")
+        if asked.get(self._privacy_header):
+            request_id += self._privacy_suffix
+        correlation_id = asked.get(b"x-correlation-id", b"").strip()
+        scope["request_id"] = request_id
+        scope["correlation_id"] = correlation_id.decode("latin-1")
+        extra = [(b"x-request-id", request_id.encode())]
+        if correlation_id:
+            extra.append((b"x-correlation-id", correlation_id))
+        origin = asked.get(b"origin")
+        if origin is not None and scope["path"].startswith(CROSS_ORIGIN_PREFIXES):
+            extra += _cross_origin(origin)
+            if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
+                await self._preflight(asked, extra, send)
+                return
+        await self._run(scope, receive, send, extra)
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message["headers"], *extra]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except CallerGone:
+            return
+        except ServiceError as error:
+            if started:
+                raise
+            await failure(error, self._docs_base)(scope, receive, send_with_headers)
+        except Exception:
+            _LOG.exception("request %s %s failed", scope["method"], scope["path"])
+            if started:
+                raise
+            await self._internal_error(scope["request_id"])(scope, receive, send_with_headers)
+
+    def _internal_error(self, request_id: str) -> Response:
+        error = StructuredError(
+            500,
+            f"The service failed while it handled request {request_id}. Nothing was charged.",
+            fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+        )
+        return failure(error, self._docs_base)
+
+    async def _preflight(self, asked: dict[bytes, bytes], extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
+        headers = [
+            *extra,
+            (b"access-control-allow-methods", _METHODS),
+            (b"access-control-allow-headers", asked.get(b"access-control-request-headers") or self._allowed_headers),
+            (b"access-control-max-age", _PREFLIGHT_AGE_S),
+            (b"content-length", b"0"),
+        ]
+        if asked.get(b"access-control-request-private-network") == b"true":
+            headers.append((b"access-control-allow-private-network", b"true"))
+        await send({"type": "http.response.start", "status": 204, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+_LOOKED_AT: Final = frozenset(
+    {
+        b"x-correlation-id",
+        b"origin",
+        b"access-control-request-method",
+        b"access-control-request-headers",
+        b"access-control-request-private-network",
+    }
+)
+
+
+def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"access-control-allow-origin", origin),
+        (b"access-control-allow-credentials", b"true"),
+        (b"access-control-expose-headers", _EXPOSED_HEADERS),
+        (b"vary", b"Origin"),
+    ]

@@ -1,0 +1,187 @@
+"""The OpenAPI description, made from the table of endpoints: it always tells what the running server does."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from svcnb.emulator.http.endpoint import API, Endpoint
+from svcnb.protocol.error_codes import ERROR_CODES
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.protocol.wire.errors import ErrorBody
+
+OPENAPI_VERSION: Final = "3.1.0"
+API_VERSION: Final = "v1.2"
+_REF: Final = "#/components/schemas/{model}"
+_PARAMETER = re.compile(r"\{(\w+)\}")
+_STRUCTURED: Final = {"$ref": "#/components/schemas/ErrorBody"}
+_TEXT: Final = {"type": "string", "description": "What failed."}
+_BODY_STATUSES: Final = frozenset({400, 413, 422})
+_QUERY_STATUSES: Final = frozenset({400, 422})
+_BAD_REQUEST: Final = 400
+_SERVER_ERROR: Final = 500
+
+SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
+    "ApiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "Account or usage key."},
+    "Bearer": {"type": "http", "scheme": "bearer", "description": "The same key as a bearer token."},
+    "WalletAuth": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Wallet-Auth",
+        "description": "Base64 of {typed_data, signature} with primaryType BillingAuth, signed by the admin wallet.",
+    },
+}
+
+
+def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str, Any]:
+    """The description of a server.
+
+    Args:
+        endpoints: Its endpoints; those that are not `described` are left out.
+        vocabulary: Its names.
+
+    Returns:
+        An OpenAPI document.
+    """
+    rows = [endpoint for endpoint in endpoints if endpoint.described]
+    schemas = _Schemas(rows)
+    paths: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, schemas)
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": f"{vocabulary.namespace} account, key-custody and action-execution service",
+            "version": API_VERSION,
+            "description": (
+                "A local emulator of the service. Failures of authentication, billing, routing and parsing answer an "
+                "object with error, message, fix and docs_url; failures inside an endpoint answer a JSON string. "
+                "Failed requests are never charged."
+            ),
+        },
+        "servers": [{"url": "/", "description": "This server"}],
+        "tags": [{"name": name} for name in dict.fromkeys(row.tag for row in rows) if name],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.components,
+            "securitySchemes": SECURITY_SCHEMES,
+            "headers": {
+                "X-Request-Id": {
+                    "description": "Fresh UUID version 4 of this request; one that the caller sent is ignored.",
+                    "schema": {"type": "string"},
+                },
+                "X-Correlation-Id": {
+                    "description": "What the caller sent under this name, absent otherwise.",
+                    "schema": {"type": "string"},
+                },
+            },
+        },
+    }
+
+
+class _Schemas:
+    """The JSON schemas of all bodies, named once."""
+
+    def __init__(self, rows: Iterable[Endpoint]) -> None:
+        inputs: list[tuple[Any, Any, TypeAdapter[Any]]] = [("ErrorBody", "serialization", TypeAdapter(ErrorBody))]
+        for row in rows:
+            if row.request is not None:
+                inputs.append(((row.method, row.path, "in"), "validation", TypeAdapter(row.request)))
+            if row.response is not None:
+                inputs.append(((row.method, row.path, "out"), "serialization", TypeAdapter(row.response)))
+        found, extra = TypeAdapter.json_schemas(inputs, ref_template=_REF)
+        self._found = found
+        self.components: dict[str, Any] = extra.get("$defs", {})
+
+    def of(self, row: Endpoint, direction: str) -> dict[str, Any]:
+        mode: Any = "validation" if direction == "in" else "serialization"
+        return dict(self._found[(row.method, row.path, direction), mode])
+
+
+def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
+    text = inspect.getdoc(row.handler) or ""
+    price = [f"Costs ${row.price_cents / 100:.2f}, charged only on success."] if row.price_cents else []
+    operation: dict[str, Any] = {
+        "operationId": _operation_id(row),
+        "summary": row.summary,
+        "description": "\n\n".join([part for part in [text.partition("\n")[2].strip()] if part] + price),
+        "responses": _responses(row, schemas),
+    }
+    if row.tag:
+        operation["tags"] = [row.tag]
+    if row.deprecated:
+        operation["deprecated"] = True
+    if parameters := _parameters(row):
+        operation["parameters"] = parameters
+    if row.request is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schemas.of(row, "in")}},
+        }
+    schemes = list(dict.fromkeys(name for guard in row.guards for name in guard.schemes))
+    operation["security"] = [{name: []} for name in schemes]
+    return operation
+
+
+def _operation_id(row: Endpoint) -> str:
+    words = [row.method.lower(), *re.findall(r"\w+", row.path.removeprefix(API))]
+    return "_".join(words)
+
+
+def _parameters(row: Endpoint) -> list[dict[str, Any]]:
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in _PARAMETER.findall(row.path)
+    ]
+    if row.query is not None:
+        schema = row.query.model_json_schema()
+        for name, member in schema["properties"].items():
+            shown = {key: value for key, value in member.items() if key not in {"description", "title", "default"}}
+            if member.get("default") is not None:
+                shown["default"] = member["default"]
+            parameters.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in schema.get("required", ()),
+                    "description": member.get("description", ""),
+                    "schema": shown,
+                }
+            )
+    return parameters
+
+
+def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
+    structured = {status for guard in row.guards for status in guard.statuses} | {_SERVER_ERROR}
+    if row.request is not None:
+        structured |= _BODY_STATUSES
+    texts = set(row.errors)
+    if row.request is not None or row.query is not None:
+        texts |= {_BAD_REQUEST}
+    if row.query is not None:
+        structured |= {422}
+    if texts & {403, 404} or row.guards:
+        structured |= {503}
+    success: dict[str, Any] = {
+        "description": "Success.",
+        "headers": {
+            "X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"},
+            "X-Correlation-Id": {"$ref": "#/components/headers/X-Correlation-Id"},
+        }
+        | {name: {"schema": {"type": "string", "const": value}} for name, value in row.headers.items()},
+    }
+    if row.response is not None:
+        success["content"] = {"application/json": {"schema": schemas.of(row, "out")}}
+    responses = {"200": success}
+    for status in sorted(structured | texts):
+        shapes = [_STRUCTURED] * (status in structured) + [_TEXT] * (status in texts)
+        known = ERROR_CODES.get(status)
+        responses[str(status)] = {
+            "description": known.cause if known else "Refused.",
+            "content": {"application/json": {"schema": shapes[0] if len(shapes) == 1 else {"oneOf": shapes}}},
+        }
+    return responses

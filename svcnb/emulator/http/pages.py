@@ -1,0 +1,147 @@
+"""The few pages for people: the interactive view of the description, and what each error means.
+
+Everything comes from this server, so the pages work without internet.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.http.answers import answer
+from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.protocol.error_codes import ERROR_CODES
+from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
+
+DOCS: Final = "/docs"
+_ASSETS: Final = {
+    "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+    "swagger-ui.css": "text/css; charset=utf-8",
+    "favicon-32x32.png": "image/png",
+}
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+_SWAGGER: Final = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API</title>
+<link rel="icon" type="image/png" href="{API}/swagger-ui/favicon-32x32.png">
+<link rel="stylesheet" href="{API}/swagger-ui/swagger-ui.css">
+</head>
+<body>
+<main id="api"></main>
+<script src="{API}/swagger-ui/swagger-ui-bundle.js"></script>
+<script src="{API}/swagger-ui/start.js"></script>
+</body>
+</html>
+"""
+_START: Final = f"""SwaggerUIBundle({{
+  url: "{API}/openapi.json",
+  dom_id: "#api",
+  deepLinking: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+}});
+"""
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows of the pages; none of them stands in the description."""
+    return [
+        Endpoint("GET", "/", _home, described=False),
+        Endpoint("GET", "/openapi.json", _to_description, described=False),
+        Endpoint("GET", f"{API}/openapi.json", _description, described=False),
+        Endpoint("GET", f"{API}/swagger-ui", _swagger, described=False),
+        Endpoint("GET", f"{API}/swagger-ui/", _swagger, described=False),
+        Endpoint("GET", f"{API}/swagger-ui/{{file}}", _asset, described=False),
+        Endpoint("GET", f"{DOCS}/{{page}}", _docs, described=False),
+    ]
+
+
+async def _home(_call: Call, _given: None) -> Response:
+    return RedirectResponse(f"{API}/swagger-ui", 303)
+
+
+async def _to_description(_call: Call, _given: None) -> Response:
+    return RedirectResponse(f"{API}/openapi.json", 303)
+
+
+async def _description(call: Call, _given: None) -> Response:
+    return answer(call.service.description)
+
+
+async def _swagger(_call: Call, _given: None) -> Response:
+    return HTMLResponse(_SWAGGER, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"})
+
+
+async def _asset(call: Call, _given: None) -> Response:
+    name = call.path["file"]
+    if name == "start.js":
+        return Response(_START, media_type="text/javascript; charset=utf-8")
+    media_type = _ASSETS.get(name)
+    if media_type is None:
+        raise _no_page(call)
+    data = files("svcnb.emulator").joinpath("static", "swagger", name).read_bytes()
+    return Response(data, media_type=media_type, headers={"Cache-Control": "max-age=3600"})
+
+
+async def _docs(call: Call, _given: None) -> Response:
+    page = _PAGES.get(call.path["page"])
+    if page is None:
+        raise _no_page(call)
+    title, body = page
+    html = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
+        f"<body><main><h1>{title}</h1>{body()}</main></body></html>\n"
+    )
+    return HTMLResponse(html, headers={"Content-Security-Policy": "default-src 'none'"})
+
+
+def _no_page(call: Call) -> StructuredError:
+    return StructuredError(
+        404, f"No page {call.request.url.path}.", fix="The API is described at /core/v1/openapi.json."
+    )
+
+
+def _errors_page() -> str:
+    rows = "".join(
+        f'<tr id="{row.code}"><td>{row.status}</td><td><code>{row.code}</code></td><td>{escape(row.cause)}</td>'
+        f"<td>{'yes, later' if row.retry else 'not unchanged'}</td></tr>"
+        for row in ERROR_CODES.values()
+    )
+    return (
+        "<p>Look at the status first. Failures of authentication, billing, routing and parsing answer an object; "
+        "failures inside an endpoint answer a JSON string. Failed requests are not charged.</p>"
+        f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
+    )
+
+
+def _authentication_page() -> str:
+    return (
+        '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as <code>Authorization: Bearer</code>. '
+        "The account key is shown once by <code>new_account</code>, a usage key once by "
+        "<code>add_usage_api_key</code>; a removed key answers 401.</p>"
+    )
+
+
+def _pricing_page() -> str:
+    return (
+        f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent, an execution '
+        f"{EXECUTION_COST_CENTS_PER_SECOND} cent a second and at least one; reading is free. Only success is charged. "
+        f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
+    )
+
+
+_PAGES: Final = {
+    "errors": ("Errors", _errors_page),
+    "authentication": ("Authentication", _authentication_page),
+    "pricing": ("Pricing", _pricing_page),
+}
