@@ -1,0 +1,60 @@
+"""``svcnb actions``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import with_service
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+def cid_or_file(text: str) -> str:
+    """A CID as it stands, or the CID of a source file."""
+    path = Path(text)
+    if not path.is_file():
+        return text
+    from svcnb.protocol.cid import cid
+
+    return cid(path.read_bytes())
+
+
+@click.group("actions")
+def command() -> None:
+    """Register actions and put them into groups.
+
+    ACTION is a CID, or a source file, whose CID is computed here.
+    """
+
+
+@command.command("list")
+@click.option("--group", help="Only those in this group.")
+@json_option
+@with_service
+def list_(service: Client, group: str | None, as_json: bool) -> None:
+    """List the actions that the account registered. Free."""
+    show(service.actions.list(group), as_json=as_json)
+
+
+@command.command("register")
+@click.argument("action")
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--description", default="", help="What it does.")
+@json_option
+@with_service
+def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
+    """Give an action a name in the account. Costs one cent."""
+    show(service.actions.register(cid_or_file(action), name=name, description=description), as_json=as_json)
+
+
+@command.command("delete")
+@click.argument("action")
+@with_service
+def delete(service: Client, action: str) -> None:
+    """Forget an action's name, by CID, file or hashed CID. Costs one cent."""
+    service.actions.delete(cid_or_file(action))

@@ -1,0 +1,45 @@
+"""``svcnb billing``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import with_service
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+@click.group("billing")
+def command() -> None:
+    """Credit: balance and top-up."""
+
+
+@command.command("balance")
+@json_option
+@with_service
+def balance(service: Client, as_json: bool) -> None:
+    """Print the credit that all keys of the account share. Free."""
+    found = service.billing.balance()
+    shown = {"available_cents": found.available_cents, "balance_cents": found.balance_cents}
+    show(shown | {"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)
+
+
+@command.command("top-up")
+@click.argument("cents", type=int)
+@click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="How to pay.")
+@json_option
+@with_service
+def top_up(service: Client, cents: int, method: str, as_json: bool) -> None:
+    """Pay for CENTS of credit, at least 500.
+
+    At an emulator the payment is made at once, with play money. At a live service the page where you pay is printed.
+    """
+    payment = service.billing.top_up(cents, method=method)
+    shown = {"status": payment.status, "amount_cents": payment.amount_cents, "pay_url": payment.pay_url}
+    if payment.balance is not None:
+        shown["balance_display"] = payment.balance.balance_display
+    show({name: value for name, value in shown.items() if value is not None}, as_json=as_json)

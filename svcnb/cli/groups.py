@@ -1,0 +1,100 @@
+"""``svcnb groups``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import with_service
+from svcnb.cli.actions import cid_or_file
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+@click.group("groups")
+def command() -> None:
+    """Groups: which keys may run which actions with which wallets.
+
+    ACTION is a CID or a source file, WALLET an address, GROUP a number.
+    """
+
+
+@command.command("list")
+@json_option
+@with_service
+def list_(service: Client, as_json: bool) -> None:
+    """List the account's groups. Free."""
+    show(service.groups.list(), as_json=as_json)
+
+
+@command.command("show")
+@click.argument("group")
+@json_option
+@with_service
+def show_(service: Client, group: str, as_json: bool) -> None:
+    """Show what is in a group. Free."""
+    show(service.groups.contents(group), as_json=as_json)
+
+
+@command.command("create")
+@click.argument("name")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--wallet", "wallets", multiple=True, help="A wallet that its actions may use; may be repeated.")
+@click.option("--action", "actions", multiple=True, help="An action, CID or file, that may run; may be repeated.")
+@json_option
+@with_service
+def create(
+    service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool
+) -> None:
+    """Make a group called NAME and print its number. Costs one cent."""
+    group = service.groups.create(
+        name, description=description, wallets=list(wallets), actions=[cid_or_file(action) for action in actions]
+    )
+    show(group if as_json else group.id, as_json=as_json)
+
+
+@command.command("remove")
+@click.argument("group")
+@with_service
+def remove(service: Client, group: str) -> None:
+    """Remove a group for ever; its number is not used again. Costs one cent."""
+    service.groups.remove(group)
+
+
+@command.command("add-action")
+@click.argument("group")
+@click.argument("action")
+@with_service
+def add_action(service: Client, group: str, action: str) -> None:
+    """Permit an action in a group. Costs one cent."""
+    service.groups.add_action(group, cid_or_file(action))
+
+
+@command.command("remove-action")
+@click.argument("group")
+@click.argument("action")
+@with_service
+def remove_action(service: Client, group: str, action: str) -> None:
+    """Permit an action in a group no longer. Costs one cent."""
+    service.groups.remove_action(group, cid_or_file(action))
+
+
+@command.command("add-wallet")
+@click.argument("group")
+@click.argument("wallet")
+@with_service
+def add_wallet(service: Client, group: str, wallet: str) -> None:
+    """Let a group's actions use a wallet. Costs one cent."""
+    service.groups.add_wallet(group, wallet)
+
+
+@command.command("remove-wallet")
+@click.argument("group")
+@click.argument("wallet")
+@with_service
+def remove_wallet(service: Client, group: str, wallet: str) -> None:
+    """Let a group's actions use a wallet no longer. Costs one cent."""
+    service.groups.remove_wallet(group, wallet)

@@ -1,0 +1,48 @@
+"""``svcnb run``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import with_service
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--params", default="null", help="What main receives, as JSON; @FILE reads a file.")
+@click.option("--until-effective", type=float, metavar="SECONDS", help="Keep trying while a new grant takes effect.")
+@json_option
+@with_service
+def command(service: Client, file: Path, params: str, until_effective: float | None, as_json: bool) -> None:
+    """Run an action from a source FILE (- reads standard input) and print its response.
+
+    Logs go to standard error. Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
+    """
+    # Bytes, not text: a changed line end would be another action.
+    source = click.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()
+    run = service.run(source.decode("utf-8"), _parsed(params), until_effective=until_effective)
+    if as_json:
+        shown = {"response": run.response, "logs": run.logs, "cid": run.cid, "request_id": run.request_id}
+        show(shown, as_json=True)
+        return
+    if run.logs:
+        click.echo(run.logs, err=True, nl=not run.logs.endswith("\n"))
+    click.echo(run.response if isinstance(run.response, str) else json.dumps(run.response, ensure_ascii=False))
+
+
+def _parsed(params: str) -> object:
+    text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"this is no JSON ({error}). Write for example '{{\"n\": 1}}'.", param_hint="--params"
+        ) from None

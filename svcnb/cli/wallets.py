@@ -1,0 +1,36 @@
+"""``svcnb wallets``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import with_service
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+@click.group("wallets")
+def command() -> None:
+    """Wallets, whose keys stay in the service's custody."""
+
+
+@command.command("list")
+@click.option("--group", help="Only those in this group.")
+@json_option
+@with_service
+def list_(service: Client, group: str | None, as_json: bool) -> None:
+    """List the account's wallets. Free."""
+    show(service.wallets.list(group), as_json=as_json)
+
+
+@command.command("create")
+@json_option
+@with_service
+def create(service: Client, as_json: bool) -> None:
+    """Make a wallet and print its address. Costs one cent."""
+    wallet = service.wallets.create()
+    show(wallet if as_json else wallet.address, as_json=as_json)
