@@ -1,0 +1,130 @@
+"""A workbook, a toolkit and an emulator for the account, key-custody and action-execution service.
+
+Importing this package loads next to nothing: every name below is found on first use. Parts that need more than the
+client does say which extra brings it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from svcnb.client import AsyncClient, Client
+    from svcnb.client.config import Retries, Timeouts
+    from svcnb.client.errors import (
+        ActionError,
+        BadRequest,
+        ChainError,
+        ConfigError,
+        Conflict,
+        Forbidden,
+        InternalError,
+        InvalidArgument,
+        NotFound,
+        NotTheApi,
+        OutOfCredit,
+        PayloadTooLarge,
+        PaymentFailed,
+        RateLimited,
+        ServiceError,
+        SigningError,
+        SvcnbError,
+        TimedOut,
+        TransportError,
+        Unauthorized,
+        Unavailable,
+        UnprocessableEntity,
+    )
+    from svcnb.client.references import EVERYTHING
+    from svcnb.client.secret import Secret
+    from svcnb.launch import Emulator
+    from svcnb.protocol.action import Action
+    from svcnb.protocol.cid import cid
+    from svcnb.protocol.hashes import hashed_cid
+    from svcnb.protocol.vocabulary import Vocabulary
+
+__all__ = [
+    "EVERYTHING",
+    "Action",
+    "ActionError",
+    "AsyncClient",
+    "BadRequest",
+    "ChainError",
+    "Client",
+    "ConfigError",
+    "Conflict",
+    "Emulator",
+    "Forbidden",
+    "InternalError",
+    "InvalidArgument",
+    "NotFound",
+    "NotTheApi",
+    "OutOfCredit",
+    "PayloadTooLarge",
+    "PaymentFailed",
+    "RateLimited",
+    "Retries",
+    "Secret",
+    "ServiceError",
+    "SigningError",
+    "SvcnbError",
+    "TimedOut",
+    "Timeouts",
+    "TransportError",
+    "Unauthorized",
+    "Unavailable",
+    "UnprocessableEntity",
+    "Vocabulary",
+    "cid",
+    "hashed_cid",
+]
+
+__version__ = "0.1.0"
+
+_ERRORS: Final = "svcnb.client.errors"
+_HOME: Final = {
+    "EVERYTHING": "svcnb.client.references",
+    "Action": "svcnb.protocol.action",
+    "AsyncClient": "svcnb.client",
+    "Client": "svcnb.client",
+    "Emulator": "svcnb.launch",
+    "Retries": "svcnb.client.config",
+    "Secret": "svcnb.client.secret",
+    "Timeouts": "svcnb.client.config",
+    "Vocabulary": "svcnb.protocol.vocabulary",
+    "cid": "svcnb.protocol.cid",
+    "hashed_cid": "svcnb.protocol.hashes",
+}
+"""Module of each public name; what is not listed is an error and lives in `svcnb.client.errors`."""
+
+_ROOMS: Final = {
+    "charts": "lab",
+    "chain": "chain",
+    "panels": "lab",
+    "reports": "reports",
+}
+"""Parts of the package that need an extra, and which."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return _room(name)
+    if name not in __all__:
+        raise AttributeError(f"module 'svcnb' has no attribute {name!r}")
+    value = getattr(import_module(_HOME.get(name, _ERRORS)), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+def _room(name: str) -> Any:
+    try:
+        return import_module(f"svcnb.{name}")
+    except ModuleNotFoundError as error:
+        if error.name == f"svcnb.{name}":
+            raise AttributeError(f"module 'svcnb' has no attribute {name!r}") from None
+        raise ImportError(f"svcnb.{name} needs: pip install 'svcnb[{_ROOMS[name]}]'") from error

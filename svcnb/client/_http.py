@@ -1,0 +1,173 @@
+"""The only module that knows the HTTP library: two transports that send a request and return its answer."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from svcnb.client.calls import Answer, Request
+from svcnb.client.errors import TimedOut, TransportError
+from svcnb.logs import protect
+
+# The library below httpx logs request headers, keys included, at level DEBUG.
+protect("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+
+_LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=30.0)
+
+
+class _Clock:
+    """How far the service's clock is ahead of ours, by the Date header of its answers."""
+
+    skew: float | None = None
+
+    def observe(self, answer: Answer) -> None:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
+        except (KeyError, ValueError, TypeError):
+            return
+        # The header counts whole seconds; its middle is the best guess, half-way through the exchange likewise.
+        measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
+        self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
+
+
+class SyncTransport:
+    """Sends requests over kept-alive connections; may be used from several threads.
+
+    Args:
+        base_url: Address that most requests go to; decides about TLS and proxies.
+        transport: A transport of the HTTP library itself, for tests.
+    """
+
+    def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
+        self._client = httpx.Client(**_options(base_url), transport=transport)
+        self.clock = _Clock()
+
+    def send(self, request: Request) -> Answer:
+        """Sends one request.
+
+        Raises:
+            TransportError: No complete answer came.
+        """
+        sent_at, begun = time.time(), time.perf_counter()
+        try:
+            response = self._client.request(**_arguments(request))
+        except httpx.HTTPError as error:
+            raise _explain(error, request) from error
+        except RuntimeError as error:
+            raise _closed(error) from error
+        return self._finish(response, sent_at, begun)
+
+    def _finish(self, response: httpx.Response, sent_at: float, begun: float) -> Answer:
+        answer = _answer(response, sent_at, begun)
+        self.clock.observe(answer)
+        return answer
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+
+class AsyncTransport:
+    """The asynchronous twin of `SyncTransport`."""
+
+    def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._client = httpx.AsyncClient(**_options(base_url), transport=transport)
+        self.clock = _Clock()
+
+    async def send(self, request: Request) -> Answer:
+        """Sends one request.
+
+        Raises:
+            TransportError: No complete answer came.
+        """
+        sent_at, begun = time.time(), time.perf_counter()
+        try:
+            response = await self._client.request(**_arguments(request))
+        except httpx.HTTPError as error:
+            raise _explain(error, request) from error
+        except RuntimeError as error:
+            if not self._client.is_closed:
+                raise
+            raise _closed(error) from error
+        answer = _answer(response, sent_at, begun)
+        self.clock.observe(answer)
+        return answer
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.aclose()
+
+
+def _options(base_url: str) -> dict[str, Any]:
+    parts = urlsplit(base_url)
+    return {
+        "follow_redirects": False,
+        "limits": _LIMITS,
+        # Reading the authorities' certificates costs more than a hundred calls; plain HTTP needs none of them. An
+        # empty context trusts nobody, so nothing is weaker should an https address be met after all.
+        "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        # A proxy of the environment cannot reach this machine's own loopback.
+        "trust_env": not is_loopback(parts.hostname or ""),
+    }
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    return {
+        "method": request.method,
+        "url": request.url,
+        "headers": dict(request.headers),
+        "content": request.content,
+        "timeout": httpx.Timeout(request.timeout, connect=min(request.connect_timeout, request.timeout)),
+    }
+
+
+def _answer(response: httpx.Response, sent_at: float, begun: float) -> Answer:
+    return Answer(
+        status=response.status_code,
+        headers={name.lower(): value for name, value in response.headers.items()},
+        content=response.content,
+        sent_at=sent_at,
+        elapsed=time.perf_counter() - begun,
+    )
+
+
+def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
+    where = "{0.scheme}://{0.netloc}".format(urlsplit(request.url))
+    if isinstance(error, httpx.ConnectError):
+        unreached = TransportError(f"nothing answers at {where}")
+        unreached.unsent = True
+        # Nobody starts listening on this machine while we wait, so say it at once.
+        unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
+        unreached.hint = (
+            "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ..."
+            if unreached.refused
+            else "Check the address and the network."
+        )
+        return unreached
+    if isinstance(error, httpx.TimeoutException):
+        path = urlsplit(request.url).path
+        late = TimedOut(f"{where} did not answer {request.method} {path} in {request.timeout:g} s")
+        late.unsent = isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout))
+        return late
+    return TransportError(f"the connection to {where} broke: {type(error).__name__}")
+
+
+def _closed(error: RuntimeError) -> TransportError:
+    return TransportError(f"this client is closed ({error})", hint="Make a new one, or work inside its `with` block.")

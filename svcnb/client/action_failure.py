@@ -1,0 +1,59 @@
+"""Reads the text of a failed execution: which error, what it said, where in the caller's source."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from svcnb.client.errors import ActionError, ServiceError
+
+SCRIPT: Final = "<user_provided_script>"
+"""How the runtime names the caller's source in stacks."""
+
+_PREFIX: Final = re.compile(r"\s*Internal server error\s*:?\s*", re.IGNORECASE)
+_THROWN: Final = re.compile(
+    r"(?:Uncaught\s+)?(?:\(in promise\)\s+)?(?:(?P<name>[A-Za-z_$][\w$]*(?:Error|Exception))\s*:\s*)?(?P<message>.*)",
+)
+_UNCAUGHT: Final = re.compile(r"Uncaught\b")
+_PLACE: Final = re.compile(re.escape(SCRIPT) + r":(\d+)(?::(\d+))?")
+_LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|ran out of funds", re.IGNORECASE)
+
+_HINTS: Final = {
+    "compile": "Correct the source at that line; its CID changes with it, so permit the new action again.",
+    "limit": "Do less in one run: svc.node.limits() shows what one execution may use.",
+}
+
+
+def action_error(error: ServiceError, cid: str) -> ActionError:
+    """Returns the action's own error, from the service's answer 500 (reference facts 5.6).
+
+    Args:
+        error: The service's answer.
+        cid: CID of the action.
+    """
+    text = _PREFIX.sub("", error.message, count=1)
+    found = _UNCAUGHT.search(text)
+    text = text[found.start() :] if found else text
+    head, _, stack = text.partition("\n")
+    thrown = _THROWN.match(head.strip())
+    name = (thrown["name"] if thrown else "") or ""
+    message = (thrown["message"] if thrown else head) or head
+    place = _PLACE.search(text)
+    if _LIMIT.search(head):
+        stage = "limit"
+    elif name == "SyntaxError":
+        stage = "compile"
+    else:
+        stage = "run"
+    return ActionError(
+        message.strip() or "the action failed without a message",
+        stage=stage,
+        name=name,
+        line=int(place[1]) if place else None,
+        column=int(place[2]) if place and place[2] else None,
+        stack=stack.strip("\n"),
+        cid=cid,
+        status=error.status,
+        request_id=error.request_id,
+        hint=_HINTS.get(stage),
+    )

@@ -1,0 +1,120 @@
+"""What the client asks, described once and driven twice.
+
+A *flow* is a generator: it yields steps (a call, a pause, a notice), gets their results back, and returns a value. It
+does no input or output itself, so the synchronous and the asynchronous client run the very same flows and cannot
+differ in anything that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+
+from svcnb.protocol.vocabulary import Vocabulary
+
+T = TypeVar("T")
+
+Patience = Literal["read", "write", "run"]
+"""Which of the configured timeouts applies to a call."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One request and how to read its answer.
+
+    Attributes:
+        method: HTTP method.
+        path: Path below ``/core/v1``, or what finds it in a vocabulary. A path that starts with ``//`` is taken from
+            the root of the server instead.
+        parse: Makes the result of the decoded JSON body and the answer's headers.
+        body: What is sent as JSON; None sends no body.
+        query: Query parameters.
+        key: Whether the configured key is sent.
+        repeatable: Whether the call may be sent again when it is unknown if it arrived.
+        patience: Which timeout applies.
+        in_doubt: For calls that must not be repeated: what may have happened and how to check.
+        statuses: Answers beside 2xx whose body is a result.
+        base: Address used instead of the service's.
+    """
+
+    method: Literal["GET", "POST", "PATCH", "DELETE"]
+    path: str | Callable[[Vocabulary], str]
+    parse: Callable[[Any, Answer], T]
+    body: object = None
+    query: Mapping[str, str | int] | None = None
+    key: bool = True
+    repeatable: bool = False
+    patience: Patience = "write"
+    in_doubt: str = ""
+    statuses: tuple[int, ...] = ()
+    base: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request, ready to send."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes | None
+    connect_timeout: float
+    timeout: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer.
+
+    Attributes:
+        status: HTTP status.
+        headers: Header values by lower-case name.
+        content: The body.
+        sent_at: Unix seconds when the request left.
+        elapsed: Seconds until the answer was complete.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+    sent_at: float
+    elapsed: float
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Waits some seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Tells the listeners of ``on_run`` about one execution."""
+
+    record: object
+
+
+@dataclass(frozen=True)
+class Now:
+    """Asks for the seconds of a clock that only goes forward, and for the Unix time."""
+
+
+Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now"
+Flow: TypeAlias = Generator[Step, Any, T]
+
+
+def ask(call: Call[T]) -> Flow[T]:
+    """Performs one call inside a flow."""
+    return cast("T", (yield call))
+
+
+def pause(seconds: float) -> Flow[None]:
+    """Waits inside a flow."""
+    yield Pause(seconds)
+
+
+def now() -> Flow[tuple[float, float]]:
+    """Returns (forward-only seconds, Unix seconds) inside a flow."""
+    return cast("tuple[float, float]", (yield Now()))

@@ -1,0 +1,416 @@
+"""`Client` and `AsyncClient`: the service from Python."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from svcnb.client import running
+from svcnb.client._http import AsyncTransport, SyncTransport
+from svcnb.client.config import Config, Retries, Timeouts, clean_key, load
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.runs import Run
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import ActionRef
+from svcnb.client.resources.accounts import Accounts, AsyncAccounts
+from svcnb.client.resources.actions import Actions, AsyncActions
+from svcnb.client.resources.billing import AsyncBilling, Billing
+from svcnb.client.resources.groups import AsyncGroups, Groups
+from svcnb.client.resources.node import AsyncNode, Node
+from svcnb.client.resources.usage_keys import AsyncUsageKeys, UsageKeys
+from svcnb.client.resources.wallets import AsyncWallets, Wallets
+from svcnb.client.secret import Secret
+from svcnb.client.session import AsyncSession, Listener, SyncSession
+
+if TYPE_CHECKING:
+    from svcnb.protocol.vocabulary import Vocabulary
+
+AnyKey = str | Secret | UsageKey | Account
+
+
+class _Settings:
+    """What both clients do with their settings."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    @property
+    def config(self) -> Config:
+        """The settings in use; the key in it is masked."""
+        return self._config
+
+    @property
+    def base_url(self) -> str:
+        """Address of the service, the part before ``/core/v1``."""
+        return self._config.base_url
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The service's and the processor's names."""
+        return self._config.vocabulary
+
+    def __repr__(self) -> str:
+        key = "with a key" if self._config.api_key else "without a key"
+        return f"{type(self).__name__}({self._config.base_url!r}, {key})"
+
+
+def _keyed(config: Config, key: AnyKey | None) -> Config:
+    if key is None:
+        return config.replace(api_key=None, master_key=False)
+    if isinstance(key, Account):
+        return config.replace(api_key=key.api_key, master_key=True)
+    if isinstance(key, UsageKey):
+        if key.usage_api_key is None:
+            from svcnb.client.errors import InvalidArgument
+
+            raise InvalidArgument(
+                f"the usage key {key.name!r} comes from a listing, which never tells secrets",
+                hint="Use the object that svc.usage_keys.create returned, or the text you stored then.",
+            )
+        return config.replace(api_key=key.usage_api_key, master_key=False)
+    return config.replace(api_key=clean_key(key), master_key=False)
+
+
+def _optioned(
+    config: Config,
+    timeout: float | Timeouts | None,
+    retries: int | Retries | None,
+    correlation_id: str | None,
+) -> Config:
+    changes: dict[str, Any] = {}
+    if isinstance(timeout, Timeouts):
+        changes["timeouts"] = timeout
+    elif timeout is not None:
+        changes["timeouts"] = Timeouts(connect=min(timeout, 10.0), read=timeout, write=timeout, run=timeout)
+    if isinstance(retries, Retries):
+        changes["retries"] = retries
+    elif retries is not None:
+        changes["retries"] = Retries(attempts=retries + 1)
+    if correlation_id is not None:
+        changes["correlation_id"] = correlation_id
+    return config.replace(**changes)
+
+
+class Client(_Settings):
+    """The service, synchronously. May be used from several threads.
+
+    Settings come from the argument, else the environment, else the file (`svcnb.client.config`).
+
+    Args:
+        base_url: Address of the service, the part before ``/core/v1``.
+        api_key: Account or usage key.
+        triggers_url: Address of the triggers service.
+        rpc_url: JSON-RPC address of the chain.
+        vocabulary: The service's and the processor's names.
+        timeout: Seconds to wait for any answer, or `Timeouts` for each kind of call.
+        retries: How often a safe call is repeated, or `Retries` for the details.
+        on_run: Listeners that get a `RunRecord` after every execution.
+        config_file: Settings file instead of the usual one.
+
+    Raises:
+        ConfigError: No address was found, or a setting cannot be used.
+
+    Example:
+        >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")
+        >>> svc
+        Client('http://127.0.0.1:8000', with a key)
+        >>> svc.close()
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        api_key: AnyKey | None = None,
+        triggers_url: str | None = None,
+        rpc_url: str | None = None,
+        vocabulary: Vocabulary | None = None,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
+        config_file: str | Path | None = None,
+    ) -> None:
+        config = load(
+            base_url=base_url, triggers_url=triggers_url, rpc_url=rpc_url, vocabulary=vocabulary, file=config_file
+        )
+        config = _keyed(config, api_key) if api_key is not None else config
+        self._start(
+            _optioned(config, timeout, retries, None),
+            SyncTransport(config.base_url),
+            [on_run] if callable(on_run) else list(on_run),
+            owner=True,
+        )
+
+    def _start(self, config: Config, transport: SyncTransport, listeners: list[Listener], *, owner: bool) -> None:
+        super().__init__(config)
+        self._transport = transport
+        self._owner = owner
+        self.on_run = listeners
+        self._session = SyncSession(transport, config, listeners)
+
+    def _derive(self, config: Config) -> Self:
+        derived = type(self).__new__(type(self))
+        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        return derived
+
+    # --- nouns ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Accounts: create one, or ask whether the key belongs to one."""
+        return Accounts(self._session)
+
+    @cached_property
+    def usage_keys(self) -> UsageKeys:
+        """Usage keys: credentials with less than all rights."""
+        return UsageKeys(self._session)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Groups: which actions and which wallets belong together."""
+        return Groups(self._session)
+
+    @cached_property
+    def wallets(self) -> Wallets:
+        """Wallets whose keys the service keeps."""
+        return Wallets(self._session)
+
+    @cached_property
+    def actions(self) -> Actions:
+        """Actions that the account knows by name."""
+        return Actions(self._session)
+
+    @cached_property
+    def billing(self) -> Billing:
+        """Credit and payments."""
+        return Billing(self._session)
+
+    @cached_property
+    def node(self) -> Node:
+        """The node that answers: chain, limits, payers, version, health."""
+        return Node(self._session)
+
+    # --- verbs ------------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        action: ActionRef,
+        /,
+        params: object = None,
+        *,
+        until_effective: float | None = None,
+        **named: object,
+    ) -> Run:
+        """Executes an action and returns its response and logs.
+
+        Costs one cent a second, at least one; a failed execution costs nothing. Never repeated when it is unknown
+        whether it arrived, since actions act outside.
+
+        Args:
+            action: An action, a source, or the CID of a source that ran before on this node.
+            params: What ``main`` receives, any JSON.
+            until_effective: Seconds to keep trying while the key is unknown (401) or not permitted (403): a fresh
+                key or grant takes a moment. Lack of credit and errors of the action end it at once.
+            **named: Parameters by name, in place of ``params`` or laid over it.
+
+        Raises:
+            ActionError: The action threw, did not parse, or broke a limit.
+            Forbidden: The key may not execute this action.
+            OutOfCredit: The account cannot pay.
+            InvalidArgument: The action is given by hash, or the parameters have no JSON form.
+
+        Example:
+            ``svc.run("const main = ({ n }) => n + 1", n=41).response``
+        """
+        return self._session.drive(running.run(self._config, action, params, named, until_effective))
+
+    def with_key(self, key: AnyKey | None) -> Self:
+        """Returns a client that calls with another key (None: without) over the same connections.
+
+        Args:
+            key: A key's text, or the account or usage key that creation returned.
+
+        Raises:
+            InvalidArgument: A usage key from a listing, whose secret nobody told.
+            ConfigError: The text cannot be a key.
+        """
+        return self._derive(_keyed(self._config, key))
+
+    def with_options(
+        self,
+        *,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        correlation_id: str | None = None,
+    ) -> Self:
+        """Returns a client with other settings over the same connections.
+
+        Args:
+            timeout: Seconds to wait for any answer.
+            retries: How often a safe call is repeated; 0 for never.
+            correlation_id: Sent with every call, echoed by the service, and seen by the action.
+        """
+        return self._derive(_optioned(self._config, timeout, retries, correlation_id))
+
+    # --- time and end -----------------------------------------------------------------------------------------------
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds that the service's clock is ahead of ours; None before the first answer. Good to about a second."""
+        return self._transport.clock.skew
+
+    def now(self) -> float:
+        """Returns the service's time in Unix seconds, as well as it is known."""
+        return time.time() + (self._transport.clock.skew or 0.0)
+
+    def close(self) -> None:
+        """Closes the connections, for this client and those derived from it. A derived client leaves them open."""
+        if self._owner:
+            self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncClient(_Settings):
+    """The service, asynchronously: the same nouns and verbs as `Client`, awaited. In notebooks, ``await`` just works.
+
+    Takes the same arguments as `Client`; ``on_run`` listeners may be coroutine functions here.
+
+    Raises:
+        ConfigError: No address was found, or a setting cannot be used.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        api_key: AnyKey | None = None,
+        triggers_url: str | None = None,
+        rpc_url: str | None = None,
+        vocabulary: Vocabulary | None = None,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
+        config_file: str | Path | None = None,
+    ) -> None:
+        config = load(
+            base_url=base_url, triggers_url=triggers_url, rpc_url=rpc_url, vocabulary=vocabulary, file=config_file
+        )
+        config = _keyed(config, api_key) if api_key is not None else config
+        self._start(
+            _optioned(config, timeout, retries, None),
+            AsyncTransport(config.base_url),
+            [on_run] if callable(on_run) else list(on_run),
+            owner=True,
+        )
+
+    def _start(self, config: Config, transport: AsyncTransport, listeners: list[Listener], *, owner: bool) -> None:
+        super().__init__(config)
+        self._transport = transport
+        self._owner = owner
+        self.on_run = listeners
+        self._session = AsyncSession(transport, config, listeners)
+
+    def _derive(self, config: Config) -> Self:
+        derived = type(self).__new__(type(self))
+        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        return derived
+
+    # --- nouns ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def accounts(self) -> AsyncAccounts:
+        """Accounts: create one, or ask whether the key belongs to one."""
+        return AsyncAccounts(self._session)
+
+    @cached_property
+    def usage_keys(self) -> AsyncUsageKeys:
+        """Usage keys: credentials with less than all rights."""
+        return AsyncUsageKeys(self._session)
+
+    @cached_property
+    def groups(self) -> AsyncGroups:
+        """Groups: which actions and which wallets belong together."""
+        return AsyncGroups(self._session)
+
+    @cached_property
+    def wallets(self) -> AsyncWallets:
+        """Wallets whose keys the service keeps."""
+        return AsyncWallets(self._session)
+
+    @cached_property
+    def actions(self) -> AsyncActions:
+        """Actions that the account knows by name."""
+        return AsyncActions(self._session)
+
+    @cached_property
+    def billing(self) -> AsyncBilling:
+        """Credit and payments."""
+        return AsyncBilling(self._session)
+
+    @cached_property
+    def node(self) -> AsyncNode:
+        """The node that answers: chain, limits, payers, version, health."""
+        return AsyncNode(self._session)
+
+    # --- verbs ------------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        action: ActionRef,
+        /,
+        params: object = None,
+        *,
+        until_effective: float | None = None,
+        **named: object,
+    ) -> Run:
+        """See `Client.run`."""
+        return await self._session.drive(running.run(self._config, action, params, named, until_effective))
+
+    def with_key(self, key: AnyKey | None) -> Self:
+        """See `Client.with_key`."""
+        return self._derive(_keyed(self._config, key))
+
+    def with_options(
+        self,
+        *,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        correlation_id: str | None = None,
+    ) -> Self:
+        """See `Client.with_options`."""
+        return self._derive(_optioned(self._config, timeout, retries, correlation_id))
+
+    # --- time and end -----------------------------------------------------------------------------------------------
+
+    @property
+    def clock_skew(self) -> float | None:
+        """See `Client.clock_skew`."""
+        return self._transport.clock.skew
+
+    def now(self) -> float:
+        """See `Client.now`."""
+        return time.time() + (self._transport.clock.skew or 0.0)
+
+    async def close(self) -> None:
+        """See `Client.close`."""
+        if self._owner:
+            await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

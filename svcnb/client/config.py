@@ -1,0 +1,236 @@
+"""Settings of a client: argument, then environment, then file.
+
+The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``::
+
+    base_url = "https://api.example.org"
+    api_key = "..."                # allowed only when no one else may read the file: chmod 600
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from svcnb.client.errors import ConfigError
+from svcnb.client.secret import Secret
+from svcnb.protocol.vocabulary import Vocabulary
+
+API_PATH: Final = "/core/v1"
+
+_ENVIRONMENT: Final = {
+    "base_url": "SVC_BASE_URL",
+    "api_key": "SVC_API_KEY",
+    "triggers_url": "SVC_TRIGGERS_URL",
+    "rpc_url": "SVC_RPC_URL",
+    "service_name": "SVC_SERVICE_NAME",
+    "processor_name": "SVC_PROCESSOR_NAME",
+}
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long a client waits, in seconds.
+
+    Attributes:
+        connect: For a connection.
+        read: For an answer to a read.
+        write: For an answer to a management call, which may wait for two chain transactions.
+        run: For an execution; the service's own limit is 15 minutes.
+
+    Source: reference facts 8.
+    """
+
+    connect: float = 10.0
+    read: float = 30.0
+    write: float = 120.0
+    run: float = 910.0
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How a client repeats calls that were certainly not charged (429, 503) or that change nothing.
+
+    Attributes:
+        attempts: Most tries of one call, the first included.
+        first_delay: Mean seconds before the second try; each later delay doubles, spread by half either way.
+        longest_delay: Most seconds between two tries.
+        longest_retry_after: Most seconds of a ``Retry-After`` header that are honoured.
+
+    Source: reference facts 8.
+    """
+
+    attempts: int = 5
+    first_delay: float = 0.5
+    longest_delay: float = 8.0
+    longest_retry_after: float = 30.0
+
+
+@dataclass(frozen=True)
+class Config:
+    """Where the service is, how to speak to it, and as whom.
+
+    Attributes:
+        base_url: Address before ``/core/v1``, without a trailing slash.
+        api_key: The credential; None for calls that need none.
+        master_key: True when ``api_key`` is known to be an account's master key.
+        triggers_url: Address of the triggers service; None when unknown.
+        rpc_url: JSON-RPC address of the chain; None when unknown.
+        vocabulary: The service's and the processor's names.
+        timeouts: How long to wait.
+        retries: How often to repeat.
+        correlation_id: Sent along with every call and echoed by the service; None for none.
+    """
+
+    base_url: str
+    api_key: Secret | None = None
+    master_key: bool = False
+    triggers_url: str | None = None
+    rpc_url: str | None = None
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    retries: Retries = field(default_factory=Retries)
+    correlation_id: str | None = None
+
+    def replace(self, **changes: Any) -> Config:
+        """Returns a copy with some settings changed."""
+        return replace(self, **changes)
+
+
+def load(
+    *,
+    base_url: str | None = None,
+    api_key: str | Secret | None = None,
+    triggers_url: str | None = None,
+    rpc_url: str | None = None,
+    vocabulary: Vocabulary | None = None,
+    environment: Mapping[str, str] | None = None,
+    file: str | Path | None = None,
+) -> Config:
+    """Finds every setting: the argument, else the environment, else the file.
+
+    Args:
+        base_url: Address of the service; a trailing ``/core/v1`` may be left on.
+        api_key: Account or usage key.
+        triggers_url: Address of the triggers service.
+        rpc_url: JSON-RPC address of the chain.
+        vocabulary: The service's and the processor's names.
+        environment: Read instead of the process's environment.
+        file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
+
+    Raises:
+        ConfigError: No address was found, or a setting cannot be used; the message says what to do.
+    """
+    environment = os.environ if environment is None else environment
+    found = _read_file(file, environment)
+    told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
+    found |= {name: value for name, value in told.items() if value}
+    if vocabulary is None:
+        defaults = Vocabulary()
+        try:
+            vocabulary = Vocabulary(
+                service=found.get("service_name", defaults.service),
+                processor=found.get("processor_name", defaults.processor),
+            )
+        except ValueError as error:
+            raise ConfigError(str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the file.") from error
+    key = api_key if api_key is not None else found.get("api_key")
+    address = base_url or found.get("base_url")
+    if not address:
+        raise ConfigError(
+            "no address of the service was given",
+            hint="Pass base_url=..., set SVC_BASE_URL, write base_url into ~/.config/svcnb/config.toml, or start a "
+            "local service: with svcnb.Emulator() as emu: svc = emu.client()",
+        )
+    return Config(
+        base_url=clean_url(address, "base_url").removesuffix(API_PATH),
+        api_key=clean_key(key) if key else None,
+        triggers_url=_optional_url(triggers_url or found.get("triggers_url"), "triggers_url"),
+        rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
+        vocabulary=vocabulary,
+    )
+
+
+def clean_url(url: str, name: str) -> str:
+    """Returns an address without trailing slashes.
+
+    Raises:
+        ConfigError: It is not an http or https address.
+    """
+    text = str(url).strip().rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(
+            f"{name} {text!r} is not an address", hint="Write it with its scheme, for example http://127.0.0.1:8000"
+        )
+    if parts.username or parts.password:
+        raise ConfigError(f"{name} holds a user name or password", hint="Leave them out; keys travel in a header.")
+    return text
+
+
+def clean_key(key: str | Secret) -> Secret:
+    """Returns a key as a secret, blanks at the ends removed.
+
+    Raises:
+        ConfigError: The text cannot be a key. The message does not repeat it.
+    """
+    text = Secret(key).reveal().strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ConfigError(
+            "the API key holds blanks or characters that no key has",
+            hint="Copy it again, without quotes or line breaks.",
+        )
+    if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - 0x and 64 digits
+        raise ConfigError(
+            "this is a key's hash (0x and 64 digits), not a key",
+            hint="Use the key that was shown once when it was made; a lost key cannot be recovered from its hash.",
+        )
+    return Secret(text)
+
+
+def _optional_url(url: str | None, name: str) -> str | None:
+    return clean_url(url, name) if url else None
+
+
+def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> dict[str, str]:
+    named = file or environment.get("SVCNB_CONFIG")
+    path = Path(named).expanduser() if named else _default_file(environment)
+    if path is None:
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if named:
+            raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the settings file {path} cannot be read: {error}", hint="Correct its rights.") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"the settings file {path} is not TOML: {error}", hint="Correct that line.") from error
+    for name, value in values.items():
+        if name not in _ENVIRONMENT:
+            raise ConfigError(
+                f"the settings file {path} has an unknown setting {name!r}",
+                hint=f"Allowed are: {', '.join(sorted(_ENVIRONMENT))}.",
+            )
+        if not isinstance(value, str):
+            raise ConfigError(f"{name} in {path} is not a text", hint=f'Write {name} = "..."')
+    if values.get("api_key") and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise ConfigError(f"the settings file {path} holds a key and others may read it", hint=f"Run: chmod 600 {path}")
+    return values
+
+
+def _default_file(environment: Mapping[str, str]) -> Path | None:
+    root = environment.get("XDG_CONFIG_HOME")
+    try:
+        folder = Path(root) if root else Path.home() / ".config"
+    except RuntimeError:  # no home folder, as in some containers
+        return None
+    return folder / "svcnb" / "config.toml"

@@ -1,0 +1,58 @@
+"""Small HTML tables that read well in light and in dark notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final
+
+_TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
+_CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
+_MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
+_ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
+MAX_CELL: Final = 200
+"""Longest text shown in one cell, in characters; the rest is cut with an ellipsis."""
+
+
+def shorten(value: object, limit: int = MAX_CELL) -> str:
+    """Returns the value as text of at most ``limit`` characters, cut with an ellipsis."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def cell(value: object) -> str:
+    """Returns one value as HTML: texts escaped and bare, lists joined, None empty."""
+    if isinstance(value, (tuple, list)):
+        return escape(shorten(", ".join(str(item) for item in value)))
+    return "" if value is None else escape(shorten(str(value)))
+
+
+def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> str:
+    """Returns one object as a two-column table.
+
+    Args:
+        title: What the object is.
+        rows: Name and value of each field, in order.
+        note: One muted line below the table.
+    """
+    body = "".join(
+        f"<tr><th scope='row' style='{_CELL};{_MUTED}'>{escape(name)}</th><td style='{_CELL}'>{cell(value)}</td></tr>"
+        for name, value in rows
+    )
+    below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>" if note else ""
+    return f"<table style='{_TABLE}'><caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
+    """Returns many objects as one table with a head, or the sentence ``empty`` when there are none."""
+    lines = ["<tr>" + "".join(f"<td style='{_CELL}'>{cell(value)}</td>" for value in row) + "</tr>" for row in rows]
+    if not lines:
+        return f"<div style='{_MUTED}'>{escape(empty)}</div>"
+    head = "".join(f"<th scope='col' style='{_CELL};{_MUTED}'>{escape(name)}</th>" for name in columns)
+    return f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def failure(title: str, message: str, hint: str) -> str:
+    """Returns an error as a short box: what happened, and the next step."""
+    below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
+    return f"<div style='{_ERROR}'><b>{escape(title)}</b> {escape(message)}{below}</div>"

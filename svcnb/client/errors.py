@@ -1,0 +1,294 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    SvcnbError
+    ├── ConfigError            a setting is missing or unusable
+    ├── InvalidArgument        refused here, before anything was sent
+    ├── TransportError         no usable answer came back
+    │   ├── TimedOut
+    │   └── NotTheApi          something answered, but not this service
+    ├── SigningError           a signer could not or would not sign
+    ├── ChainError             the contract or its chain refused
+    ├── PaymentFailed          the processor did not collect the payment
+    ├── ActionError            the action itself threw or broke a limit
+    └── ServiceError           the service refused, by HTTP status
+        ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
+        └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
+
+Every error carries a ``hint`` with the next step, shows itself briefly in a notebook, survives pickling and holds no
+secret. Request ids are attributes, never part of the text: texts stay equal from run to run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from svcnb.client import display
+
+
+class SvcnbError(Exception):
+    """The base of all errors of this package.
+
+    Args:
+        message: What was seen and what is allowed.
+        hint: What to do next; the class's own hint when left out.
+    """
+
+    default_hint: ClassVar[str] = ""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = self.default_hint if hint is None else hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nNext step: {self.hint}" if self.hint else self.message
+
+    def _repr_html_(self) -> str:
+        return display.failure(type(self).__name__, self.message, self.hint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message), self.__dict__
+
+
+def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
+    # Subclasses take keyword arguments, which the default pickling of exceptions drops.
+    error = kind.__new__(kind, message)
+    error.args = (message,)
+    return error
+
+
+class ConfigError(SvcnbError):
+    """A setting is missing or cannot be used."""
+
+
+class InvalidArgument(SvcnbError, ValueError):
+    """An argument was refused here, before anything was sent or charged."""
+
+
+class TransportError(SvcnbError):
+    """No usable answer came back: the connection failed or broke."""
+
+    default_hint = "Check the address and that the service is running."
+
+    unsent: bool = False
+    """Nothing was sent, so any call may be tried again."""
+
+    refused: bool = False
+    """Nobody listens on this machine, so trying again at once is of no use."""
+
+
+class TimedOut(TransportError):
+    """The service did not answer in time."""
+
+    default_hint = "Try again, or allow more time: svc.with_options(timeout=seconds)."
+
+
+class NotTheApi(TransportError):
+    """Something answered, but not this service: the host or the path is not the API."""
+
+    default_hint = "Check base_url: it is the part before /core/v1."
+
+
+class SigningError(SvcnbError):
+    """A signer could not or would not sign."""
+
+
+class ChainError(SvcnbError):
+    """The contract refused a call, or its chain could not be reached.
+
+    Attributes:
+        name: The contract's own name of the error, for example ``AccountAlreadyExists``; empty for chain trouble.
+        arguments: The arguments of that error.
+    """
+
+    def __init__(
+        self, message: str, *, name: str = "", arguments: tuple[object, ...] = (), hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.name = name
+        self.arguments = arguments
+
+
+class PaymentFailed(SvcnbError):
+    """The processor did not collect a payment; nothing was credited."""
+
+    default_hint = "Start again with svc.billing.top_up(cents)."
+
+
+class ActionError(SvcnbError):
+    """The action was started and failed: it threw, did not parse, or broke a limit. Nothing was charged.
+
+    Attributes:
+        stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for everything thrown.
+        name: Name of the JavaScript error, for example ``TypeError``; empty when there is none.
+        line: First line of the caller's source in the stack, as the service counts; None when unknown.
+        column: Column that goes with ``line``.
+        stack: The stack lines.
+        logs: Console output, when a recorder still has it; the service itself drops it on failure.
+        cid: CID of the action.
+        status: HTTP status.
+        request_id: The service's id of the request.
+    """
+
+    default_hint = "Read error.stack; console output of a failed run is kept by the emulator's run records only."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        stage: str = "run",
+        name: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        stack: str = "",
+        logs: str = "",
+        cid: str = "",
+        status: int = 500,
+        request_id: str = "",
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.stage = stage
+        self.name = name
+        self.line = line
+        self.column = column
+        self.stack = stack
+        self.logs = logs
+        self.cid = cid
+        self.status = status
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        where = f" (line {self.line})" if self.line is not None else ""
+        named = f"{self.name}: " if self.name else ""
+        return f"{named}{self.message}{where}"
+
+
+class ServiceError(SvcnbError):
+    """The service answered with an error status.
+
+    Attributes:
+        status: HTTP status.
+        code: The service's code, for example ``forbidden``; by status when the body names none.
+        request_id: The service's id of the request, for its operators.
+        fix: What the service itself advises; empty when it does not.
+        docs_url: Page that the service points at; empty when it does not.
+        structured: True for an object body (authentication, billing, routing, parsing), False for an endpoint's own
+            text (a contract revert, an execution error).
+    """
+
+    default_hint = "If it stays, give the operators error.request_id."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        code: str = "",
+        request_id: str = "",
+        fix: str = "",
+        docs_url: str = "",
+        structured: bool = False,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.structured = structured
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+        self.fix = fix
+        self.docs_url = docs_url
+
+    def __str__(self) -> str:
+        head = f"{self.status} {self.code}: {self.message}" if self.status else self.message
+        step = self.fix or self.hint
+        return f"{head}\nNext step: {step}" if step else head
+
+    def _repr_html_(self) -> str:
+        return display.failure(f"{type(self).__name__} {self.status}", self.message, self.fix or self.hint)
+
+
+class BadRequest(ServiceError):
+    """The request was malformed or a value had the wrong shape (400)."""
+
+    default_hint = "Correct the value that the message names; nothing was charged."
+
+
+class Unauthorized(ServiceError):
+    """No key was sent, or the key belongs to no account (401)."""
+
+    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A removed usage key stays refused."
+
+
+class OutOfCredit(ServiceError):
+    """The account exists but its credits cannot cover the call (402)."""
+
+    default_hint = "Add credit: svc.billing.top_up(500); svc.billing.balance() shows what is there."
+
+
+class Forbidden(ServiceError):
+    """The key is valid but not permitted to do this (403)."""
+
+    default_hint = (
+        "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
+        "svc.groups.contents(group) with svc.usage_keys.list(). A fresh grant takes a moment: "
+        "run(..., until_effective=60)."
+    )
+
+
+class NotFound(ServiceError):
+    """There is no such endpoint or resource (404)."""
+
+    default_hint = "List what exists, for example svc.groups.list(), and check the id."
+
+
+class Conflict(ServiceError):
+    """The request collides with what is already there (409)."""
+
+    default_hint = "Read the current state, then decide."
+
+
+class PayloadTooLarge(ServiceError):
+    """The request's body is larger than the service accepts (413)."""
+
+    default_hint = "Make the source or the parameters smaller; large data can be fetched by the action itself."
+
+
+class UnprocessableEntity(ServiceError):
+    """The body is JSON but does not match the endpoint's schema (422)."""
+
+    default_hint = "Correct the member that the message names; nothing was charged."
+
+
+class RateLimited(ServiceError):
+    """The node is shedding load (429)."""
+
+    default_hint = "Try again in a moment, with fewer calls at once; nothing was charged."
+
+
+class InternalError(ServiceError):
+    """The service failed (500)."""
+
+
+class Unavailable(ServiceError):
+    """Billing, the chain or the action runtime is down for the moment (503)."""
+
+    default_hint = "Try again in a few seconds; nothing was charged."
+
+
+BY_STATUS: Final[dict[int, type[ServiceError]]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    402: OutOfCredit,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    413: PayloadTooLarge,
+    422: UnprocessableEntity,
+    429: RateLimited,
+    500: InternalError,
+    503: Unavailable,
+}
+"""Which class goes with which status; others are plain `ServiceError`."""

@@ -1,0 +1,197 @@
+"""From a call to its result: headers, retries, errors. No input or output of its own."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar, cast
+
+from svcnb.client import errors
+from svcnb.client.calls import Answer, Call, Flow, Pause, Request
+from svcnb.client.config import API_PATH, Config
+from svcnb.client.secret import MASK
+from svcnb.protocol.error_codes import ERROR_CODES, code_of
+
+T = TypeVar("T")
+
+_JITTER = random.SystemRandom()
+_MAX_MESSAGE = 4_000
+
+
+def exchange(call: Call[T], config: Config) -> Flow[T]:
+    """Sends a call until it is answered for good, and returns its result.
+
+    Repeats 429 and 503 for every call, since such answers charged and changed nothing, and broken connections only for
+    calls that may be repeated.
+
+    Raises:
+        TransportError: No answer came, or one that is not the API's.
+        ServiceError: The service refused.
+    """
+    request = build(call, config)
+    for attempt in range(1, max(1, config.retries.attempts) + 1):
+        last = attempt >= config.retries.attempts
+        try:
+            answer = cast("Answer", (yield request))
+        except errors.TransportError as error:
+            if last or not may_repeat(call, error):
+                raise _in_doubt(call, error) from error.__cause__
+            wait = delay(attempt, None, config)
+        else:
+            if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - the class of success
+                return _read(call, answer, request)
+            if last or answer.status not in (429, 503):
+                raise failure(answer, config, request)
+            wait = delay(attempt, answer.headers, config)
+        yield Pause(wait)
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def build(call: Call[Any], config: Config) -> Request:
+    """Returns the HTTP request of a call.
+
+    Raises:
+        InvalidArgument: The body is not JSON, for example a parameter that is not a number, text, list or object.
+    """
+    from urllib.parse import urlencode
+
+    path = call.path if isinstance(call.path, str) else call.path(config.vocabulary)
+    base = call.base if call.base is not None else config.base_url
+    url = base + path[1:] if path.startswith("//") else base + ("" if call.base is not None else API_PATH) + path
+    if call.query:
+        url += "?" + urlencode(call.query)
+    headers = {"Accept": "application/json"}
+    if call.key and config.api_key:
+        headers["X-Api-Key"] = config.api_key.reveal()
+    if config.correlation_id:
+        headers["X-Correlation-Id"] = config.correlation_id
+    content: bytes | None = None
+    if call.body is not None:
+        headers["Content-Type"] = "application/json"
+        content = encode(call.body)
+    return Request(
+        method=call.method,
+        url=url,
+        headers=headers,
+        content=content,
+        connect_timeout=config.timeouts.connect,
+        timeout=getattr(config.timeouts, call.patience),
+    )
+
+
+def encode(body: object) -> bytes:
+    """Returns a value as compact JSON.
+
+    Raises:
+        InvalidArgument: Something in it has no JSON form; the message names it.
+    """
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is a ValueError too
+        raise errors.InvalidArgument(
+            f"this cannot be sent as JSON: {error}",
+            hint="Use numbers (no NaN), texts, booleans, None, lists and dicts; a secret must be revealed on purpose.",
+        ) from error
+
+
+def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
+    """Whether a call that got no answer may be sent again."""
+    if isinstance(error, errors.NotTheApi) or error.refused:
+        return False
+    return error.unsent or call.method == "GET" or call.repeatable
+
+
+def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
+    """Seconds before the next try: ``Retry-After`` when given, else doubling, with jitter."""
+    retries = config.retries
+    told = _retry_after(headers) if headers else None
+    if told is not None:
+        return min(told, retries.longest_retry_after)
+    mean = min(retries.longest_delay, retries.first_delay * 2.0 ** (attempt - 1))
+    return mean * _JITTER.uniform(0.5, 1.5)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    if re.fullmatch(r"\d{1,9}", text):
+        return float(text)
+    try:
+        until, since = parsedate_to_datetime(text), parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (until - since).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
+    if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
+        error.hint = f"It was not repeated, since it may have taken effect: {call.in_doubt}"
+    return error
+
+
+def _read(call: Call[T], answer: Answer, request: Request) -> T:
+    if not answer.content:
+        return call.parse(None, answer)
+    try:
+        body = json.loads(answer.content)
+    except ValueError:
+        raise errors.NotTheApi(
+            f"{request.method} {request.url} answered {answer.status} with something that is not JSON"
+        ) from None
+    try:
+        return call.parse(body, answer)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        if isinstance(error, errors.SvcnbError):
+            raise
+        raise errors.NotTheApi(
+            f"{request.method} {request.url} answered {answer.status} with JSON of another shape: {_one_line(error)}",
+            hint="The service may be of another version: svc.node.version(), or `svcnb doctor`.",
+        ) from None
+
+
+def failure(answer: Answer, config: Config, request: Request) -> errors.ServiceError | errors.TransportError:
+    """Returns the error of an answer, whichever of the two body shapes it has (specification 7)."""
+    try:
+        body = json.loads(answer.content) if answer.content else ""
+    except ValueError:
+        return errors.NotTheApi(
+            f"{request.method} {request.url} answered {answer.status} with a page instead of JSON, so the host or the "
+            "path is not the API"
+        )
+    code = fix = docs_url = ""
+    if isinstance(body, dict):
+        code, fix, docs_url = (_text(body.get(name)) for name in ("error", "fix", "docs_url"))
+        message = _text(body.get("message")) or code
+    else:
+        message = _text(body)
+    row = ERROR_CODES.get(answer.status)
+    kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
+    return kind(
+        mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
+        status=answer.status,
+        code=code or code_of(answer.status),
+        request_id=answer.headers.get("x-request-id", ""),
+        fix=mask(fix, config),
+        docs_url=docs_url,
+        structured=isinstance(body, dict),
+    )
+
+
+def mask(text: str, config: Config) -> str:
+    """Returns a text in which the configured key, should a service repeat it, is masked."""
+    key = config.api_key.reveal() if config.api_key else ""
+    return text.replace(key, MASK) if key else text
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return (value if isinstance(value, str) else json.dumps(value))[:_MAX_MESSAGE]
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,76 @@
+"""A list of results that shows itself as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+from svcnb.client import display
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]  # ships no types
+
+    from svcnb.client.models.base import Model
+
+M = TypeVar("M", bound="Model")
+
+
+class Listing(Sequence[M], Generic[M]):
+    """An immutable list of models: a table in a notebook, a frame on request.
+
+    Args:
+        items: The models.
+        of: What they are in the plural, for the sentence shown when there are none.
+
+    Example:
+        >>> Listing([], of="wallets")
+        []
+    """
+
+    __slots__ = ("_items", "_of")
+
+    def __init__(self, items: Iterable[M], *, of: str) -> None:
+        self._items = tuple(items)
+        self._of = of
+
+    @overload
+    def __getitem__(self, index: int) -> M: ...
+    @overload
+    def __getitem__(self, index: slice) -> Listing[M]: ...
+    def __getitem__(self, index: int | slice) -> M | Listing[M]:
+        if isinstance(index, slice):
+            return Listing(self._items[index], of=self._of)
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Sequence) and not isinstance(other, (str, bytes)):
+            return self._items == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    def __repr__(self) -> str:
+        if not self._items:
+            return "[]"
+        return "[" + ",\n ".join(repr(item) for item in self._items) + "]"
+
+    def _repr_html_(self) -> str:
+        columns = list(self._items[0].shown()) if self._items else []
+        rows = [list(item.shown().values()) for item in self._items]
+        return display.table(columns, rows, empty=f"no {self._of}")
+
+    def to_frame(self) -> DataFrame:
+        """Returns the models as a pandas frame, one row a model, one column a field.
+
+        Raises:
+            ImportError: pandas is not installed; the message says which extra brings it.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("frames need pandas: pip install 'svcnb[lab]'") from error
+        return pd.DataFrame([item.shown() for item in self._items])

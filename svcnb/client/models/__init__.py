@@ -1,0 +1,1 @@
+"""Results of the client, one noun a file."""

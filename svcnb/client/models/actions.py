@@ -1,0 +1,37 @@
+"""Actions as the account knows them: a hash, a name, a description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import model_validator
+
+from svcnb.client.models.base import Model
+
+
+class RegisteredAction(Model):
+    """An action that an account registered or a group permits."""
+
+    hashed_cid: str | None
+    """keccak256 of the CID text, ``0x`` and 64 digits; all zeros stand for every action. None when the service hides
+    it, as some do for entries that were never registered."""
+
+    name: str = ""
+    description: str = ""
+
+    cid: str | None = None
+    """The raw CID, when this client knows it; the service lists hashes only."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hash_from_id(cls, data: Any) -> Any:
+        # Some services call the hash `id`, and write "n/a" for wildcards and unregistered entries.
+        if isinstance(data, dict) and "hashed_cid" not in data:
+            found = data.get("id")
+            data = data | {"hashed_cid": found if isinstance(found, str) and found.startswith("0x") else None}
+        return data
+
+    @property
+    def is_wildcard(self) -> bool:
+        """True for the entry that stands for every action."""
+        return self.hashed_cid is not None and not self.hashed_cid.removeprefix("0x").strip("0")

@@ -1,0 +1,37 @@
+"""The base of all results."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from svcnb.client import display
+
+
+class Model(BaseModel):
+    """A frozen result that keeps members it does not know and shows itself as a small table.
+
+    What is shown is made of values alone, in the order of the fields: no addresses in memory, no times of the machine,
+    no secrets. Equal results show equally on every machine.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=True)
+
+    quiet: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are left out of displays: they differ from run to run."""
+
+    def shown(self) -> dict[str, Any]:
+        """Returns the fields that displays and frames show, by name."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.shown().items() if value not in (None, "", ()))
+        return f"{type(self).__name__}({inside})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), value) for name, value in self.shown().items()]
+        return display.record(type(self).__name__, rows)

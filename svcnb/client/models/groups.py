@@ -1,0 +1,53 @@
+"""Groups."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.base import Model
+from svcnb.client.models.wallets import Wallet
+from svcnb.protocol.wire.values import parse_group_id
+
+
+class Group(Model):
+    """A set of actions and wallets that belong together; keys are permitted by group."""
+
+    id: int
+    """Number of the group within its account, from 1; never used again after removal."""
+
+    name: str = ""
+    description: str = ""
+
+    @field_validator("id", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> object:
+        # Services answer a number, its decimal text, or 32 bytes in hex.
+        return value if not isinstance(value, str) else parse_group_id(value)
+
+
+class GroupContents(Model):
+    """What one group permits."""
+
+    group_id: int
+    actions: tuple[RegisteredAction, ...] = Field(default=())
+    wallets: tuple[Wallet, ...] = Field(default=())
+
+    @property
+    def any_action(self) -> bool:
+        """True when the group permits every action."""
+        return any(action.is_wildcard for action in self.actions)
+
+    @property
+    def any_wallet(self) -> bool:
+        """True when the group permits every wallet of the account."""
+        return any(wallet.is_wildcard for wallet in self.wallets)
+
+    def _repr_html_(self) -> str:
+        from svcnb.client import display
+
+        rows: list[tuple[str, object]] = [
+            ("action", item.name or ("every action" if item.is_wildcard else item.hashed_cid)) for item in self.actions
+        ]
+        rows += [("wallet", "every wallet" if item.is_wildcard else item.wallet_address) for item in self.wallets]
+        return display.record(f"Group {self.group_id}", rows, note="" if rows else "permits nothing yet")

@@ -1,0 +1,58 @@
+"""What a node tells about itself."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from svcnb.client.models.base import Model
+
+
+class ChainConfig(Model):
+    """The chain that accounts live on."""
+
+    chain_id: int
+    contract_address: str
+    chain_name: str = ""
+    is_evm: bool = True
+    testnet: bool = False
+    token: str = ""
+
+    rpc_url: str | None = None
+    """JSON-RPC address; the emulator tells it, other services leave it to the caller."""
+
+    quiet = frozenset({"rpc_url"})
+
+
+class Version(Model):
+    """Which program answers."""
+
+    name: str = ""
+    version: str = ""
+    commit_version: str = ""
+
+
+class Health(Model):
+    """Whether a node can work just now."""
+
+    healthy: bool
+    """True when the node answered 200: the action runtime is reachable and the processor is not overloaded."""
+
+    cpu_available: bool | None = None
+    billing_keys_present: bool | None = None
+
+
+class Limits(Model):
+    """What one execution may use."""
+
+    timeout_ms: int
+    """Longest run in milliseconds of wall clock."""
+
+    memory_limit_mb: int
+    max_code_length: int
+    max_response_length: int
+    max_console_log_length: int
+    max_fetch_count: int
+    max_get_keys_count: int
+    max_retries: int = Field(default=0)
+    async_timeout_ms: int = Field(default=0)
+    client_timeout_ms_buffer: int = Field(default=0)

@@ -1,0 +1,79 @@
+"""Usage keys."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import AliasChoices, Field, field_validator
+
+from svcnb.client.models.base import Model
+from svcnb.client.secret import Secret
+
+
+def _either(name: str) -> AliasChoices:
+    return AliasChoices(name, f"can_{name}")
+
+
+class UsageKey(Model):
+    """A usage key: what it may do, and, once only, its secret."""
+
+    api_key_hash: str
+    """keccak256 of the key text, ``0x`` and 64 digits; no secret. Names the key in update and remove."""
+
+    name: str = ""
+    description: str = ""
+    can_create_groups: bool = False
+    can_delete_groups: bool = False
+    can_create_pkps: bool = False
+
+    manage_ipfs_ids_in_groups: tuple[int, ...] = Field(
+        default=(), validation_alias=_either("manage_ipfs_ids_in_groups")
+    )
+    """Groups where the key may add and remove actions; 0 means all."""
+
+    add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("add_pkp_to_groups"))
+    """Groups where the key may add wallets; 0 means all."""
+
+    remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("remove_pkp_from_groups"))
+    """Groups where the key may remove wallets; 0 means all."""
+
+    execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("execute_in_groups"))
+    """Groups whose actions the key may run; 0 means all."""
+
+    expiration: int | None = None
+    """Unix seconds after which the key no longer runs anything; 0 means never. None when not read from a listing."""
+
+    usage_api_key: Secret | None = None
+    """The key itself, from creation only: store ``usage_api_key.reveal()`` somewhere safe."""
+
+    quiet = frozenset({"expiration"})
+
+    @field_validator("expiration", mode="before")
+    @classmethod
+    def _seconds(cls, value: object) -> object:
+        return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When the key stops running actions, in UTC; None for never or unknown."""
+        return datetime.fromtimestamp(self.expiration, UTC) if self.expiration else None
+
+    @property
+    def execute_only(self) -> bool:
+        """True when the key can run actions and change nothing: the safe kind to hand out."""
+        flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
+        lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
+        return bool(self.execute_in_groups) and not any(flags) and not any(lists)
+
+    def permissions(self) -> dict[str, Any]:
+        """Returns flags and lists under the names that requests use."""
+        return {
+            "can_create_groups": self.can_create_groups,
+            "can_delete_groups": self.can_delete_groups,
+            "can_create_pkps": self.can_create_pkps,
+            "manage_ipfs_ids_in_groups": list(self.manage_ipfs_ids_in_groups),
+            "add_pkp_to_groups": list(self.add_pkp_to_groups),
+            "remove_pkp_from_groups": list(self.remove_pkp_from_groups),
+            "execute_in_groups": list(self.execute_in_groups),
+        }

@@ -1,0 +1,28 @@
+"""Wallets (PKPs)."""
+
+from __future__ import annotations
+
+from svcnb.client.models.base import Model
+
+
+class Wallet(Model):
+    """A wallet whose key the service keeps."""
+
+    wallet_address: str
+    """Its address, lower case; what groups and actions know it by."""
+
+    id: str = ""
+    """Position in the account: ``0`` is the account's master wallet. Some services answer 0 for every wallet."""
+
+    name: str = ""
+    description: str = ""
+
+    @property
+    def address(self) -> str:
+        """The same as ``wallet_address``."""
+        return self.wallet_address
+
+    @property
+    def is_wildcard(self) -> bool:
+        """True for the entry that stands for every wallet of the account."""
+        return not self.wallet_address.removeprefix("0x").strip("0")

@@ -1,0 +1,215 @@
+"""What callers may write where the service wants an id: objects, numbers, texts. Wrong ones are refused here.
+
+Creation endpoints take raw CIDs, update and delete endpoints take hashes (specification 4.1). Callers write either: a
+CID is hashed where a hash is wanted; the reverse cannot be done and is refused with an explanation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.groups import Group
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.secret import Secret
+from svcnb.protocol import limits
+from svcnb.protocol.action import Action
+from svcnb.protocol.cid import cid as cid_of
+from svcnb.protocol.hashes import api_key_hash, hashed_cid
+from svcnb.protocol.wire.values import (
+    WILDCARD_ADDRESS,
+    WILDCARD_HASH,
+    looks_like_cid,
+    looks_like_hash,
+    parse_group_id,
+)
+
+if TYPE_CHECKING:
+    from svcnb.client.models.accounts import Account
+
+EVERYTHING: Final = 0
+"""Every group, every action or every wallet, wherever one of them is asked for."""
+
+GroupRef: TypeAlias = "Group | int | str"
+ActionRef: TypeAlias = "Action | RegisteredAction | str | int"
+WalletRef: TypeAlias = "Wallet | Account | str | int"
+KeyRef: TypeAlias = "UsageKey | Secret | str"
+
+_CID_V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
+_ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
+_ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
+_SHOWN: Final = 80
+
+
+def group_id(value: GroupRef) -> int:
+    """Returns the number of one group.
+
+    Raises:
+        InvalidArgument: It is no group id, or 0, which means all groups and only counts in a key's lists.
+    """
+    number = _group_number(value)
+    if number == EVERYTHING:
+        raise InvalidArgument(
+            "group 0 means all groups, and one group is wanted here",
+            hint="Pass one group: svc.groups.list() shows them.",
+        )
+    return number
+
+
+def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
+    """Returns the numbers of a key's groups; 0 means all.
+
+    Raises:
+        InvalidArgument: An entry is no group id, or there are more than 50.
+    """
+    entries = [values] if isinstance(values, (Group, int, str)) else list(values)
+    numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
+    if len(numbers) > limits.MAX_KEY_GROUPS:
+        raise InvalidArgument(
+            f"{field} has {len(numbers)} groups, at most {limits.MAX_KEY_GROUPS} are allowed",
+            hint="Put actions into fewer groups, or use 0 for all groups.",
+        )
+    return numbers
+
+
+def _group_number(value: object) -> int:
+    if isinstance(value, Group):
+        return value.id
+    number: int | None = None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limits.MAX_U64:
+        number = value
+    elif isinstance(value, str):
+        number = parse_group_id(value)
+    if number is None:
+        raise InvalidArgument(
+            f"{_show(value)} is no group", hint='Pass a Group, its number, or its text such as "7" or "0x7".'
+        )
+    return number
+
+
+def wallet_address(value: WalletRef) -> str:
+    """Returns the address of one wallet, lower case; 0 becomes the zero address, which means every wallet.
+
+    Raises:
+        InvalidArgument: It is no 20-byte address.
+    """
+    known = getattr(value, "wallet_address", None)
+    text = known if isinstance(known, str) else value
+    if text == EVERYTHING and not isinstance(text, bool):
+        return WILDCARD_ADDRESS
+    if isinstance(text, str):
+        if found := _ADDRESS.match(text.strip()):
+            return "0x" + found[1].lower()
+        if _ZEROS.match(text.strip()):
+            return WILDCARD_ADDRESS
+    raise InvalidArgument(
+        f"{_show(value)} is no wallet",
+        hint="Pass a Wallet or its address, 0x and 40 hex digits; svc.wallets.list() shows them. A wallet's id is not "
+        "its address.",
+    )
+
+
+def raw_cid(value: ActionRef) -> str:
+    """Returns the raw CID of one action, given as an action, a CID or a source.
+
+    Raises:
+        InvalidArgument: It is a hash, from which the CID cannot be computed, or nothing that names an action.
+    """
+    if isinstance(value, RegisteredAction):
+        if value.cid:
+            return value.cid
+        value = value.hashed_cid or ""
+    if isinstance(value, Action):
+        return value.cid
+    if isinstance(value, str):
+        text = value.strip()
+        if _CID_V0.match(text):
+            return text
+        if looks_like_hash(text):
+            raise InvalidArgument(
+                f"{_show(text)} is a hashed CID, and the raw CID is wanted here",
+                hint="Pass the action, its source or its CID (Qm...): a hash cannot be turned back.",
+            )
+        if looks_like_cid(text):
+            raise InvalidArgument(
+                f"{_show(text)} is a CID of version 1, and the service knows actions by version 0 (Qm...)",
+                hint="Pass the action or its source: svcnb.Action(source).cid is the right form.",
+            )
+        if looks_like_source(value):
+            return cid_of(value)
+    raise InvalidArgument(
+        f"{_show(value)} is no action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+    )
+
+
+def action_hash(value: ActionRef) -> str:
+    """Returns the hashed CID of one action; 0 becomes the zero hash, which means every action.
+
+    Raises:
+        InvalidArgument: It names no action.
+    """
+    if isinstance(value, RegisteredAction):
+        if value.hashed_cid is None:
+            raise InvalidArgument(
+                f"the service did not tell the hash of {value!r}",
+                hint="Pass the action itself, its source or its CID (Qm...).",
+            )
+        return value.hashed_cid
+    if isinstance(value, int) and not isinstance(value, bool) and value == EVERYTHING:
+        return WILDCARD_HASH
+    if isinstance(value, str):
+        text = value.strip()
+        if looks_like_hash(text):
+            return text.lower()
+        if _ZEROS.match(text):
+            return WILDCARD_HASH
+    return hashed_cid(raw_cid(value))
+
+
+def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
+    """Returns (source or None, CID) of what is to be run.
+
+    Raises:
+        InvalidArgument: It names no action, or only by hash.
+    """
+    if isinstance(value, Action):
+        return value.source, value.cid
+    if isinstance(value, str) and not _CID_V0.match(value.strip()) and looks_like_source(value):
+        return value, cid_of(value)
+    return None, raw_cid(value)
+
+
+def looks_like_source(text: str) -> bool:
+    """Whether a text can be JavaScript rather than a mistyped id: it has more than one word."""
+    return bool(re.search(r"[\s(){};=]", text.strip()))
+
+
+def key_reference(value: KeyRef) -> str:
+    """Returns what names a usage key in update and remove: the key itself, or its hash from a listing.
+
+    Raises:
+        InvalidArgument: It names no key. The message does not repeat it.
+    """
+    if isinstance(value, UsageKey):
+        return value.usage_api_key.reveal() if value.usage_api_key else value.api_key_hash
+    text: object = value.reveal() if isinstance(value, Secret) else value
+    if isinstance(text, str) and text.strip():
+        return text.strip()
+    raise InvalidArgument("this is no usage key", hint="Pass a UsageKey, the key's text or its api_key_hash.")
+
+
+def key_hash(value: KeyRef) -> str:
+    """Returns the hash that listings show for a key."""
+    if isinstance(value, UsageKey):
+        return value.api_key_hash
+    text = key_reference(value)
+    return text.lower() if looks_like_hash(text) else api_key_hash(text)
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,189 @@
+"""Actions that the account knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from operator import attrgetter
+from typing import Any
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.listing import Listing
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.references import ActionRef, GroupRef, action_hash, group_id, raw_cid
+from svcnb.client.resources.base import (
+    PAGE_SIZE,
+    AsyncResource,
+    Resource,
+    every,
+    mirrors,
+    models,
+    nothing,
+)
+from svcnb.protocol.action import Action
+from svcnb.protocol.hashes import hashed_cid
+from svcnb.protocol.wire.values import WILDCARD_HASH
+
+
+def register(action: ActionRef, name: str, description: str) -> Flow[RegisteredAction]:
+    """Asks to register an action."""
+    cid = raw_cid(action)
+
+    def parse(_body: Any, _answer: Answer) -> RegisteredAction:
+        return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description, cid=cid)
+
+    body = {"action_ipfs_cid": cid, "name": name, "description": description}
+    # The service replaces name and description, so a second time changes nothing.
+    return ask(Call("POST", "/add_action", parse, body, repeatable=True))
+
+
+def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
+    """Reads what is kept for an action, then replaces what is given."""
+    hashed = _one(action)
+    if name is None or description is None:
+        known = yield from listing(None)
+        old = next((item for item in known if item.hashed_cid == hashed), None)
+        name = name if name is not None else (old.name if old else "")
+        description = description if description is not None else (old.description if old else "")
+    body = {"hashed_cid": hashed, "name": name, "description": description}
+    yield from ask(Call("POST", "/update_action_metadata", nothing, body, repeatable=True))
+    return RegisteredAction(hashed_cid=hashed, name=name, description=description)
+
+
+def delete(action: ActionRef) -> Flow[None]:
+    """Asks to forget an action."""
+    return ask(
+        Call(
+            "POST",
+            "/delete_action",
+            nothing,
+            {"hashed_cid": _one(action)},
+            in_doubt="the action may be deleted; svc.actions.list() shows it or not.",
+        )
+    )
+
+
+def cid(source: str | Action) -> Flow[str]:
+    """Asks the service for the CID of a source."""
+    text = source.source if isinstance(source, Action) else source
+    return ask(
+        Call(
+            "POST",
+            attrgetter("action_id_path"),
+            lambda body, _: _text(body),
+            text,
+            key=False,
+            repeatable=True,
+            patience="read",
+        )
+    )
+
+
+def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[RegisteredAction]]:
+    """Describes one page of the account's actions, or of a group's."""
+    query: dict[str, str | int] = {"page_number": number, "page_size": size}
+    if group is not None:
+        query = {"group_id": group_id(group), **query}
+    return Call("GET", "/list_actions", models(RegisteredAction), query=query, patience="read")
+
+
+def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
+    """Reads all actions."""
+    return every(lambda number: page(number, group=group), "actions")
+
+
+def _one(action: ActionRef) -> str:
+    hashed = action_hash(action)
+    if hashed == WILDCARD_HASH:
+        raise InvalidArgument(
+            "0 stands for every action, and one action is wanted here", hint="svc.actions.list() shows them."
+        )
+    return hashed
+
+
+def _text(body: object) -> str:
+    if not isinstance(body, str):
+        raise TypeError("a text was expected")
+    return body
+
+
+class Actions(Resource):
+    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+
+    def register(self, action: ActionRef, *, name: str, description: str = "") -> RegisteredAction:
+        """Registers an action under a name, or replaces the name it has. Costs one cent.
+
+        Args:
+            action: An action, a source or a raw CID.
+            name: What people call it.
+            description: What it does.
+
+        Raises:
+            InvalidArgument: A hashed CID was given.
+            Forbidden: The key is not the account's master key.
+        """
+        return self._do(register(action, name, description))
+
+    def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
+        """Changes name or description of a registered action; what is left out stays. Costs one cent.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+            name: The new name.
+            description: The new description.
+
+        Raises:
+            NotFound: The action is not registered.
+        """
+        return self._do(update(action, name, description))
+
+    def delete(self, action: ActionRef) -> None:
+        """Forgets an action and removes it from every group of the account. Costs one cent.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+        """
+        self._do(delete(action))
+
+    def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
+        """Returns all actions of the account, or those a group permits. Free."""
+        return self._do(listing(group))
+
+    def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
+        """Walks through the actions page by page; for accounts with very many. Free."""
+        return self._iterate(lambda number: page(number, group=group))
+
+    def cid(self, source: str | Action) -> str:
+        """Asks the service for the CID of a source; `svcnb.cid` computes the same without asking. Free, no key."""
+        return self._do(cid(source))
+
+
+@mirrors(Actions)
+class AsyncActions(AsyncResource):
+    """The asynchronous twin of `Actions`."""
+
+    async def register(self, action: ActionRef, *, name: str, description: str = "") -> RegisteredAction:
+        """See `Actions.register`."""
+        return await self._do(register(action, name, description))
+
+    async def update(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
+        """See `Actions.update`."""
+        return await self._do(update(action, name, description))
+
+    async def delete(self, action: ActionRef) -> None:
+        """See `Actions.delete`."""
+        await self._do(delete(action))
+
+    async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
+        """See `Actions.list`."""
+        return await self._do(listing(group))
+
+    def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
+        """See `Actions.iter`."""
+        return self._iterate(lambda number: page(number, group=group))
+
+    async def cid(self, source: str | Action) -> str:
+        """See `Actions.cid`."""
+        return await self._do(cid(source))

@@ -1,0 +1,217 @@
+"""What happens behind `svc.groups`: creation beyond ten entries, and updates that lose nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from svcnb.client.calls import Call, Flow, ask
+from svcnb.client.errors import InvalidArgument, NotFound, SvcnbError
+from svcnb.client.listing import Listing
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.references import (
+    ActionRef,
+    GroupRef,
+    WalletRef,
+    action_hash,
+    group_id,
+    raw_cid,
+    wallet_address,
+)
+from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
+from svcnb.client.resources.base import PAGE_SIZE, every, member, models, nothing
+from svcnb.protocol.action import Action
+from svcnb.protocol.limits import MAX_GROUP_ENTRIES
+from svcnb.protocol.wire.values import WILDCARD_HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def create(
+    name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
+) -> Flow[Group]:
+    """Creates a group with ten entries of each kind, then adds the rest one by one."""
+    if not name.strip():
+        raise InvalidArgument("a group needs a name", hint='svc.groups.create("signers")')
+    permitted, rest = _split(actions)
+    addresses = _addresses(wallets)
+    body = {"group_name": name, "group_description": description} | _entries(permitted, addresses)
+    number = yield from ask(
+        Call(
+            "POST",
+            "/add_group",
+            member("group_id"),
+            body,
+            in_doubt=f"the group may exist; svc.groups.list() shows {name!r} or not.",
+        )
+    )
+    group = Group(id=int(number), name=name, description=description)
+    yield from _add_rest(group, rest, addresses[MAX_GROUP_ENTRIES:])
+    return group
+
+
+def update(
+    group: GroupRef,
+    name: str | None,
+    description: str | None,
+    actions: Iterable[ActionRef] | ActionRef | None,
+    wallets: Iterable[WalletRef] | WalletRef | None,
+) -> Flow[Group]:
+    """Reads a group, lays the changes over it, and writes the whole back."""
+    number = group_id(group)
+    old = next((item for item in (yield from listing()) if item.id == number), None)
+    if old is None:
+        raise NotFound(f"group {number} does not exist", status=404, code="not_found")
+    permitted, rest = ([], []) if actions is None else _split(actions)
+    if actions is None:
+        permitted = _kept_actions(number, (yield from action_calls.listing(number)))
+    addresses = (
+        [item.wallet_address for item in (yield from wallet_calls.listing(number))]
+        if wallets is None
+        else _addresses(wallets)
+    )
+    if wallets is None and len(addresses) > MAX_GROUP_ENTRIES:
+        raise _too_many(number, len(addresses), "wallets")
+    merged = Group(
+        id=number,
+        name=old.name if name is None else name,
+        description=old.description if description is None else description,
+    )
+    body = {"group_id": number, "name": merged.name, "description": merged.description}
+    yield from ask(Call("POST", "/update_group", nothing, body | _entries(permitted, addresses), repeatable=True))
+    yield from _add_rest(merged, rest, addresses[MAX_GROUP_ENTRIES:])
+    return merged
+
+
+def remove(group: GroupRef) -> Flow[None]:
+    """Asks to remove a group."""
+    number = group_id(group)
+    return ask(
+        Call(
+            "POST",
+            "/remove_group",
+            nothing,
+            {"group_id": str(number)},  # the one endpoint that wants a text
+            in_doubt=f"the group may be removed; svc.groups.list() shows {number} or not.",
+        )
+    )
+
+
+def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
+    """Describes one page of the account's groups."""
+    return Call("GET", "/list_groups", models(Group), query={"page_number": number, "page_size": size}, patience="read")
+
+
+def listing() -> Flow[Listing[Group]]:
+    """Reads all groups."""
+    return every(page, "groups")
+
+
+def contents(group: GroupRef) -> Flow[GroupContents]:
+    """Reads what a group permits."""
+    number = group_id(group)
+    actions = yield from action_calls.listing(number)
+    wallets = yield from wallet_calls.listing(number)
+    return GroupContents(group_id=number, actions=tuple(actions), wallets=tuple(wallets))
+
+
+def add_action(group: GroupRef, action: ActionRef) -> Flow[None]:
+    """Asks to permit an action in a group; a second time changes nothing."""
+    return _membership("/add_action_to_group", group, {"action_ipfs_cid": raw_cid(action)}, repeatable=True)
+
+
+def remove_action(group: GroupRef, action: ActionRef) -> Flow[None]:
+    """Asks to withdraw an action from a group."""
+    return _membership("/remove_action_from_group", group, {"hashed_cid": action_hash(action)})
+
+
+def add_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
+    """Asks to permit a wallet in a group; a second time changes nothing."""
+    return _membership("/add_pkp_to_group", group, {"pkp_id": wallet_address(wallet)}, repeatable=True)
+
+
+def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
+    """Asks to withdraw a wallet from a group."""
+    return _membership("/remove_pkp_from_group", group, {"pkp_id": wallet_address(wallet)})
+
+
+def _membership(path: str, group: GroupRef, body: dict[str, Any], *, repeatable: bool = False) -> Flow[None]:
+    number = group_id(group)
+    doubt = "" if repeatable else f"it may be removed; svc.groups.contents({number}) shows it or not."
+    return ask(Call("POST", path, nothing, {"group_id": number, **body}, repeatable=repeatable, in_doubt=doubt))
+
+
+def _entries(hashes: Sequence[str], addresses: Sequence[str]) -> dict[str, list[str]]:
+    return {
+        "cid_hashes_permitted": ["0x0" if item == WILDCARD_HASH else item for item in hashes],
+        "pkp_ids_permitted": list(addresses[:MAX_GROUP_ENTRIES]),
+    }
+
+
+def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
+    several = [wallets] if isinstance(wallets, (Wallet, Account, str, int)) else wallets
+    return list(dict.fromkeys(wallet_address(item) for item in several))
+
+
+def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
+    """Returns the hashes that go with the group's creation, and the raw CIDs to add afterwards.
+
+    Adding one by one takes raw CIDs, so entries known by hash alone must be among the first ten.
+    """
+    several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
+    hash_only: list[str] = []
+    by_cid: list[tuple[str, str]] = []
+    for item in several:
+        hashed = action_hash(item)
+        try:
+            by_cid.append((hashed, raw_cid(item)))
+        except InvalidArgument:
+            hash_only.append(hashed)
+    hash_only = list(dict.fromkeys(hash_only))
+    by_cid = [pair for pair in dict.fromkeys(by_cid) if pair[0] not in hash_only]
+    room = MAX_GROUP_ENTRIES - len(hash_only)
+    if room < 0:
+        raise InvalidArgument(
+            f"{len(hash_only)} actions are given by hash, and a group takes at most {MAX_GROUP_ENTRIES} of those",
+            hint="Give the others as actions, sources or CIDs (Qm...): those can be added one by one.",
+        )
+    return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
+
+
+def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Flow[None]:
+    steps: list[tuple[Callable[[Any, Any], Flow[None]], str]] = [(add_action, cid) for cid in cids]
+    steps += [(add_wallet, address) for address in addresses]
+    for done, (step, entry) in enumerate(steps):
+        try:
+            yield from step(group.id, entry)
+        except SvcnbError as error:
+            error.add_note(
+                f"group {group.id} exists and has {done} of {len(steps)} entries beyond the first "
+                f"{MAX_GROUP_ENTRIES}; add the others with svc.groups.add_action and add_wallet, from {entry}"
+            )
+            raise
+
+
+def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
+    hashes = [item.hashed_cid for item in kept if item.hashed_cid is not None]
+    if len(hashes) < len(kept):
+        raise InvalidArgument(
+            f"group {number} permits actions whose hashes the service does not tell, and an update would drop them",
+            hint="Register those actions first (svc.actions.register), or pass the complete list: "
+            "update(actions=[...]).",
+        )
+    if len(hashes) > MAX_GROUP_ENTRIES:
+        raise _too_many(number, len(hashes), "actions")
+    return hashes
+
+
+def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"group {number} permits {seen} {what}; an update replaces everything and takes at most {MAX_GROUP_ENTRIES}, "
+        "so it would drop some",
+        hint=f"Pass the complete list, update({what}=[...]), or change single members with add_ and remove_.",
+    )

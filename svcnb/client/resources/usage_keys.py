@@ -1,0 +1,313 @@
+"""Usage keys: credentials with less than all rights."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument, NotFound
+from svcnb.client.listing import Listing
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import GroupRef, KeyRef, group_ids, key_hash, key_reference
+from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, models, nothing
+from svcnb.protocol.hashes import api_key_hash
+
+Groups = Iterable[GroupRef] | GroupRef
+
+_LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+
+
+def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
+    """Asks for a new usage key."""
+    if not name.strip():
+        raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
+    body = {"name": name, "description": description} | _numbers(permissions)
+
+    def parse(answer: Any, _headers: Answer) -> UsageKey:
+        secret = answer["usage_api_key"]
+        return UsageKey(api_key_hash=api_key_hash(secret), usage_api_key=secret, **body)
+
+    return ask(
+        Call(
+            "POST",
+            "/add_usage_api_key",
+            parse,
+            body,
+            in_doubt=f"a key named {name!r} may exist whose secret nobody saw. Look with svc.usage_keys.list(), "
+            "remove it, and create another.",
+        )
+    )
+
+
+def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
+    """Reads a key's record, lays the changes over it, and writes the whole back."""
+    old = yield from _find(key)
+    given = {name: value for name, value in changes.items() if value is not None}
+    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    yield from ask(
+        Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
+    )
+    return UsageKey(api_key_hash=old.api_key_hash, **merged)
+
+
+def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
+    """Reads a key's record when needed, then replaces name and description alone."""
+    old = yield from _find(key)
+    merged = {
+        "name": old.name if name is None else name,
+        "description": old.description if description is None else description,
+    }
+    body = {"usage_api_key": key_reference(key), **merged}
+    yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
+    return old.model_copy(update=merged)
+
+
+def remove(key: KeyRef) -> Flow[None]:
+    """Asks to remove a key."""
+    return ask(
+        Call(
+            "POST",
+            "/remove_usage_api_key",
+            nothing,
+            {"usage_api_key": key_reference(key)},
+            in_doubt="the key may be removed; svc.usage_keys.list() shows it or not.",
+        )
+    )
+
+
+def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
+    """Describes one page of the account's usage keys."""
+    query: dict[str, str | int] = {"page_number": number, "page_size": size}
+    return Call("GET", "/list_api_keys", models(UsageKey), query=query, patience="read")
+
+
+def listing() -> Flow[Listing[UsageKey]]:
+    """Reads all usage keys."""
+    return every(page, "usage keys")
+
+
+def _find(key: KeyRef) -> Flow[UsageKey]:
+    hashed = key_hash(key)
+    found = next((item for item in (yield from listing()) if item.api_key_hash == hashed), None)
+    if found is None:
+        raise NotFound(
+            f"the account has no usage key with the hash {hashed}",
+            status=404,
+            code="not_found",
+            hint="svc.usage_keys.list() shows what there is; a removed key cannot come back.",
+        )
+    return found
+
+
+def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+    return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}
+
+
+class UsageKeys(Resource):
+    """Usage keys: hand out the one that can only execute in the groups it needs.
+
+    Wherever groups are wanted, ``svcnb.EVERYTHING`` (0) means all of them.
+    """
+
+    def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        execute_in_groups: Groups = (),
+        manage_ipfs_ids_in_groups: Groups = (),
+        add_pkp_to_groups: Groups = (),
+        remove_pkp_from_groups: Groups = (),
+        can_create_groups: bool = False,
+        can_delete_groups: bool = False,
+        can_create_pkps: bool = False,
+    ) -> UsageKey:
+        """Creates a usage key and returns its secret, which is shown this once. Costs one cent.
+
+        It takes a short while until the key works everywhere: ``run(..., until_effective=60)`` waits for it. Never
+        repeated when it is unknown whether it arrived.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+            execute_in_groups: Groups whose actions it may run.
+            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
+            add_pkp_to_groups: Groups where it may add wallets.
+            remove_pkp_from_groups: Groups where it may remove wallets.
+            can_create_groups: Whether it may create groups.
+            can_delete_groups: Whether it may delete groups.
+            can_create_pkps: Whether it may create wallets.
+
+        Raises:
+            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
+            Forbidden: The key in use is not the account's master key.
+        """
+        return self._do(
+            create(
+                name,
+                description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    def list(self) -> Listing[UsageKey]:
+        """Returns all usage keys of the account, without their secrets. Free."""
+        return self._do(listing())
+
+    def iter(self) -> Iterator[UsageKey]:
+        """Walks through the usage keys page by page; for accounts with very many. Free."""
+        return self._iterate(page)
+
+    def update(
+        self,
+        key: KeyRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        execute_in_groups: Groups | None = None,
+        manage_ipfs_ids_in_groups: Groups | None = None,
+        add_pkp_to_groups: Groups | None = None,
+        remove_pkp_from_groups: Groups | None = None,
+        can_create_groups: bool | None = None,
+        can_delete_groups: bool | None = None,
+        can_create_pkps: bool | None = None,
+    ) -> UsageKey:
+        """Changes a usage key; what is left out stays. Costs one cent.
+
+        The service replaces the whole record, and sets the expiration anew as for a new key; so this reads the record
+        first and writes everything back. To change name or description alone, prefer `update_metadata`.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name.
+            description: The new description.
+            execute_in_groups: The complete new list.
+            manage_ipfs_ids_in_groups: The complete new list.
+            add_pkp_to_groups: The complete new list.
+            remove_pkp_from_groups: The complete new list.
+            can_create_groups: The new flag.
+            can_delete_groups: The new flag.
+            can_create_pkps: The new flag.
+
+        Raises:
+            NotFound: The account has no such key.
+            Forbidden: The key in use is not the account's master key.
+        """
+        return self._do(
+            update(
+                key,
+                name=name,
+                description=description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
+        """Changes name or description of a usage key and nothing else. Costs one cent.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return self._do(update_metadata(key, name, description))
+
+    def remove(self, key: KeyRef) -> None:
+        """Removes a usage key for ever: from then on it is unknown (401). Costs one cent.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+        """
+        self._do(remove(key))
+
+
+@mirrors(UsageKeys)
+class AsyncUsageKeys(AsyncResource):
+    """The asynchronous twin of `UsageKeys`."""
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        execute_in_groups: Groups = (),
+        manage_ipfs_ids_in_groups: Groups = (),
+        add_pkp_to_groups: Groups = (),
+        remove_pkp_from_groups: Groups = (),
+        can_create_groups: bool = False,
+        can_delete_groups: bool = False,
+        can_create_pkps: bool = False,
+    ) -> UsageKey:
+        """See `UsageKeys.create`."""
+        return await self._do(
+            create(
+                name,
+                description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def list(self) -> Listing[UsageKey]:
+        """See `UsageKeys.list`."""
+        return await self._do(listing())
+
+    def iter(self) -> AsyncIterator[UsageKey]:
+        """See `UsageKeys.iter`."""
+        return self._iterate(page)
+
+    async def update(
+        self,
+        key: KeyRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        execute_in_groups: Groups | None = None,
+        manage_ipfs_ids_in_groups: Groups | None = None,
+        add_pkp_to_groups: Groups | None = None,
+        remove_pkp_from_groups: Groups | None = None,
+        can_create_groups: bool | None = None,
+        can_delete_groups: bool | None = None,
+        can_create_pkps: bool | None = None,
+    ) -> UsageKey:
+        """See `UsageKeys.update`."""
+        return await self._do(
+            update(
+                key,
+                name=name,
+                description=description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def update_metadata(
+        self, key: KeyRef, *, name: str | None = None, description: str | None = None
+    ) -> UsageKey:
+        """See `UsageKeys.update_metadata`."""
+        return await self._do(update_metadata(key, name, description))
+
+    async def remove(self, key: KeyRef) -> None:
+        """See `UsageKeys.remove`."""
+        await self._do(remove(key))

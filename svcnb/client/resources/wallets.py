@@ -1,0 +1,81 @@
+"""Wallets (PKPs)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+from svcnb.client.calls import Call, Flow, ask
+from svcnb.client.listing import Listing
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.references import GroupRef, group_id
+from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, model, models
+
+
+def create() -> Flow[Wallet]:
+    """Asks for a new wallet."""
+    return ask(
+        Call(
+            "POST",
+            "/create_wallet",
+            model(Wallet),
+            in_doubt="a wallet may have been created and charged; svc.wallets.list() shows it last.",
+        )
+    )
+
+
+def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[Wallet]]:
+    """Describes one page of the account's wallets, or of a group's."""
+    query: dict[str, str | int] = {"page_number": number, "page_size": size}
+    if group is None:
+        return Call("GET", "/list_wallets", models(Wallet), query=query, patience="read")
+    query = {"group_id": group_id(group), **query}
+    return Call("GET", "/list_wallets_in_group", models(Wallet), query=query, patience="read")
+
+
+def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
+    """Reads all wallets."""
+    return every(lambda number: page(number, group=group), "wallets")
+
+
+class Wallets(Resource):
+    """Wallets: create and list them. Their keys never leave the service, save to an action permitted to use them."""
+
+    def create(self) -> Wallet:
+        """Creates a wallet and registers it in the account. Costs one cent.
+
+        Never repeated when it is unknown whether it arrived.
+
+        Raises:
+            OutOfCredit: The account cannot pay.
+            Forbidden: A usage key without ``can_create_pkps``.
+        """
+        return self._do(create())
+
+    def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
+        """Returns all wallets of the account, or those a group permits. Free.
+
+        Args:
+            group: Only wallets of this group. The zero address stands for every wallet.
+        """
+        return self._do(listing(group))
+
+    def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
+        """Walks through the wallets page by page; for accounts with very many. Free."""
+        return self._iterate(lambda number: page(number, group=group))
+
+
+@mirrors(Wallets)
+class AsyncWallets(AsyncResource):
+    """The asynchronous twin of `Wallets`."""
+
+    async def create(self) -> Wallet:
+        """See `Wallets.create`."""
+        return await self._do(create())
+
+    async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
+        """See `Wallets.list`."""
+        return await self._do(listing(group))
+
+    def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
+        """See `Wallets.iter`."""
+        return self._iterate(lambda number: page(number, group=group))

@@ -1,0 +1,109 @@
+"""A value that never shows itself.
+
+Keys travel through notebooks, logs, tracebacks and saved files. `Secret` keeps the text out of all of them; the one
+way to read it is `reveal()`, which is easy to see and to search for.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+MASK: Final = "********"
+"""What stands wherever a secret would."""
+
+
+@final
+class Secret:
+    """A secret text: masked in every display, refused by pickle and JSON, compared in constant time.
+
+    Args:
+        value: The text to keep.
+
+    Raises:
+        TypeError: The value is not a text.
+
+    Example:
+        >>> key = Secret("c2VjcmV0")
+        >>> key
+        Secret('********')
+        >>> key.reveal()
+        'c2VjcmV0'
+    """
+
+    __slots__ = ("_value",)
+
+    _value: str
+
+    def __init__(self, value: str | Secret) -> None:
+        if isinstance(value, Secret):
+            value = value.reveal()
+        if not isinstance(value, str):
+            raise TypeError(f"a secret is a text, not {type(value).__name__}")
+        object.__setattr__(self, "_value", value)
+
+    def reveal(self) -> str:
+        """Returns the secret text itself; keep it out of outputs and files."""
+        return self._value
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a secret cannot be changed: make a new one")
+
+    def __repr__(self) -> str:
+        return f"Secret('{MASK}')"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return format(MASK, spec)
+
+    def _repr_html_(self) -> str:
+        return f"<code>{MASK}</code>"
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Secret):
+            other = other.reveal()
+        if isinstance(other, str):
+            return hmac.compare_digest(self._value.encode(), other.encode())
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is not pickled: pass secret.reveal() where the text itself must travel")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Lets models take a text or a secret, and refuse to write one as JSON."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            cls._accept,
+            serialization=core_schema.plain_serializer_function_ser_schema(_refuse_json, when_used="json"),
+        )
+
+    @classmethod
+    def _accept(cls, value: object) -> Secret:
+        if isinstance(value, (str, Secret)):
+            return cls(value)
+        raise ValueError(f"a secret is a text, not {type(value).__name__}")
+
+
+def _refuse_json(_value: Secret) -> NoReturn:
+    # A masked value in a file would look saved and be lost; an error is kinder.
+    raise ValueError("a secret is not written as JSON: write secret.reveal() yourself, or leave the field out")

@@ -1,0 +1,115 @@
+"""Drives flows: performs their steps for real, synchronously or asynchronously."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from svcnb.client.calls import Call, Flow, Notice, Now, Pause, Request, Step
+from svcnb.client.config import Config
+from svcnb.client.exchange import exchange
+
+if TYPE_CHECKING:
+    from svcnb.client._http import AsyncTransport, SyncTransport
+
+T = TypeVar("T")
+Listener = Callable[[Any], object]
+
+_LOG = logging.getLogger("svcnb.client")
+
+
+class SyncSession:
+    """A transport, the settings and the listeners of one synchronous client."""
+
+    def __init__(self, transport: SyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
+        self.transport = transport
+        self.config = config
+        self.listeners = listeners
+
+    def drive(self, flow: Flow[T]) -> T:
+        """Runs a flow to its end and returns its value."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    result = self._perform(step)
+                except Exception as error:  # noqa: BLE001 - the flow decides what it can handle
+                    step = flow.throw(error)
+                else:
+                    step = flow.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        finally:
+            flow.close()
+
+    def _perform(self, step: Step) -> object:
+        match step:
+            case Call():
+                return self.drive(exchange(step, self.config))
+            case Request():
+                return self.transport.send(step)
+            case Pause():
+                time.sleep(step.seconds)
+                return None
+            case Now():
+                return time.perf_counter(), time.time()
+            case Notice():
+                return [_tell(listener, step.record) for listener in self.listeners]
+
+
+class AsyncSession:
+    """The asynchronous twin of `SyncSession`."""
+
+    def __init__(self, transport: AsyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
+        self.transport = transport
+        self.config = config
+        self.listeners = listeners
+
+    async def drive(self, flow: Flow[T]) -> T:
+        """Runs a flow to its end and returns its value."""
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    result = await self._perform(step)
+                except Exception as error:  # noqa: BLE001 - the flow decides what it can handle
+                    step = flow.throw(error)
+                else:
+                    step = flow.send(result)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        finally:
+            flow.close()
+
+    async def _perform(self, step: Step) -> object:
+        match step:
+            case Call():
+                return await self.drive(exchange(step, self.config))
+            case Request():
+                return await self.transport.send(step)
+            case Pause():
+                await asyncio.sleep(step.seconds)
+                return None
+            case Now():
+                return time.perf_counter(), time.time()
+            case Notice():
+                for listener in self.listeners:
+                    told = _tell(listener, step.record)
+                    if inspect.isawaitable(told):
+                        await told
+                return None
+
+
+def _tell(listener: Listener, record: object) -> object:
+    # A recorder that fails must not cost the caller the result of a run.
+    try:
+        return listener(record)
+    except Exception:  # noqa: BLE001 - whatever a listener raises, the run stands
+        _LOG.exception("a listener of on_run failed")
+        return None

@@ -1,0 +1,68 @@
+"""Keeps secrets out of logs.
+
+Nothing of this package logs a key. The filter is for what lies below and around it: HTTP libraries that log headers at
+level DEBUG, and user code that logs what it should not.
+
+Example:
+    >>> import logging
+    >>> logging.getLogger("mine").addFilter(RedactingFilter())
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+
+MASK: Final = "********"
+
+_PATTERNS: Final = (
+    # A header as a mapping, as a tuple of bytes or as it stands on the wire.
+    re.compile(
+        r"""(?ix) ( \b(?:x-api-key|authorization|x-wallet-auth|cookie|set-cookie)['"]? \s*[:=,]\s*
+            (?:b?['"])? (?:bearer\s+)? ) [^\s'",;)\]}]+"""
+    ),
+    # A named member: api_key=..., "usage_api_key": "...", client_secret ...
+    re.compile(r"""(?i)(\b(?:usage_)?api_key['"]?\s*[:=]\s*['"]?)[A-Za-z0-9+/=_-]{8,}"""),
+    re.compile(r"""(?i)(\b(?:client_secret|private_key|token|seed)['"]?\s*[:=]\s*['"]?)[^\s'",;)\]}]+"""),
+    # 32 bytes in base64, which is what a key looks like anywhere.
+    re.compile(r"()(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{43}=(?![A-Za-z0-9+/=])"),
+    # The processor's client secret.
+    re.compile(r"(\bpi_\w+?_secret_)\w+"),
+)
+
+
+def redact(text: str) -> str:
+    """Returns a text with everything that looks like a key masked."""
+    for pattern in _PATTERNS:
+        text = pattern.sub(rf"\g<1>{MASK}", text)
+    return text
+
+
+class RedactingFilter(logging.Filter):
+    """A logging filter that masks keys in messages, arguments and tracebacks."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Masks the record in place and lets it pass."""
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError):  # the caller's arguments do not fit its text: leave that to logging
+            return True
+        masked = redact(message)
+        if masked != message:
+            record.msg, record.args = masked, None
+        if record.exc_info and record.exc_info[1] is not None:
+            record.exc_text = redact(record.exc_text or logging.Formatter().formatException(record.exc_info))
+        return True
+
+
+def protect(*names: str) -> None:
+    """Adds the filter to the named loggers, once each.
+
+    Args:
+        names: Names of loggers. A filter acts on the records of its own logger, not of those below it.
+    """
+    for name in names:
+        logger = logging.getLogger(name)
+        if not any(isinstance(item, RedactingFilter) for item in logger.filters):
+            logger.addFilter(RedactingFilter())
