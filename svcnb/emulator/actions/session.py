@@ -263,7 +263,8 @@ class Session:
         module = await self._host.package(str(body["specifier"]), None if importer is None else str(importer))
         source = module.source.encode()
         self._trace.add("import", name=module.name, bytes=len(source))
-        return {"name": module.name, "integrity": module.integrity, "source": module.source}, b""
+        about = {"name": module.name, "integrity": module.integrity, "bytes": len(source)}
+        return {**about, "source": module.source}, b""
 
     # --- the end ------------------------------------------------------------------------------------------------
 
