@@ -84,7 +84,7 @@ class Settings(BaseModel):
     network_policy: Literal["allow", "deny", "record", "replay"] = Field("allow", description="Outbound requests of actions.")
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
     block_private_addresses: bool = Field(False, description="Whether actions are kept from private addresses.")
-    load_shedding: bool = Field(False, description="Whether svc_action answers 429 under CPU pressure.")
+    load_shedding: bool = Field(False, description="Whether executions are answered 429 under CPU pressure.")
     cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
     cpu_psi_threshold: float = Field(50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed.")
 
