@@ -2,13 +2,10 @@
 pragma solidity 0.8.30;
 
 import {Base} from "../Base.sol";
-import {Sets} from "../Sets.sol";
 import {Storage} from "../Storage.sol";
 
-/// @title Accounts and their usage keys
+/// @title Accounts and who owns them
 contract AccountsFacet is Base {
-    using Sets for Sets.UintSet;
-
     event AccountCreated(uint256 indexed apiKeyHash, address indexed admin, bool managed);
     event AccountConvertedToChainSecured(uint256 indexed apiKeyHash, address indexed newAdminWalletAddress);
     event ChainSecuredAccountOwnershipTransferred(
@@ -16,8 +13,6 @@ contract AccountsFacet is Base {
         address indexed previousAdminWalletAddress,
         address indexed newAdminWalletAddress
     );
-    event UsageApiKeySet(uint256 indexed accountApiKeyHash, uint256 indexed usageApiKeyHash);
-    event UsageApiKeyRemoved(uint256 indexed accountApiKeyHash, uint256 indexed usageApiKeyHash);
 
     /// @notice Opens an account that the sender's wallet owns.
     function newChainSecuredAccount(string calldata accountName, string calldata accountDescription) external {
@@ -97,91 +92,5 @@ contract AccountsFacet is Base {
         account.admin = admin;
         state.masterOf[newAlias] = masterHash;
         state.adminOf[admin] = masterHash;
-    }
-
-    /// @notice Creates a usage key, or replaces all of one.
-    /// @param accountApiKeyHash Master hash or admin alias.
-    /// @param usageApiKeyHash The key's hash.
-    /// @param expiration Unix seconds from which on the key is dead; 0 means never.
-    /// @param balance Kept, but used by nothing.
-    /// @param name Display name.
-    /// @param description Display text.
-    /// @param createGroups Whether the key may create groups.
-    /// @param deleteGroups Whether the key may delete groups.
-    /// @param createPKPs Whether the key may register wallets.
-    /// @param manageIPFSIdsInGroups Groups whose actions the key may change; 0 means all.
-    /// @param addPkpToGroups Groups to which the key may add wallets; 0 means all.
-    /// @param removePkpFromGroups Groups from which the key may remove wallets; 0 means all.
-    /// @param executeInGroups Groups whose actions the key may run; 0 means any action.
-    function setUsageApiKey(
-        uint256 accountApiKeyHash,
-        uint256 usageApiKeyHash,
-        uint256 expiration,
-        uint256 balance,
-        string calldata name,
-        string calldata description,
-        bool createGroups,
-        bool deleteGroups,
-        bool createPKPs,
-        uint256[] calldata manageIPFSIdsInGroups,
-        uint256[] calldata addPkpToGroups,
-        uint256[] calldata removePkpFromGroups,
-        uint256[] calldata executeInGroups
-    ) external {
-        (Storage.Account storage account, uint256 masterHash) = _writable(accountApiKeyHash);
-        _onlyMaster(account, accountApiKeyHash);
-        if (usageApiKeyHash == 0) revert InvalidRequest("usage key hash 0 names no key");
-        if (
-            manageIPFSIdsInGroups.length > MAX_KEY_GROUPS || addPkpToGroups.length > MAX_KEY_GROUPS
-                || removePkpFromGroups.length > MAX_KEY_GROUPS || executeInGroups.length > MAX_KEY_GROUPS
-        ) revert InvalidRequest("a permission list holds at most 50 groups");
-        if (!_isUsageKey(account, usageApiKeyHash)) {
-            if (Storage.layout().masterOf[usageApiKeyHash] != 0) revert AccountAlreadyExists(usageApiKeyHash);
-            Storage.layout().masterOf[usageApiKeyHash] = masterHash;
-            account.usageKeys.add(usageApiKeyHash);
-        }
-        account.usageKey[usageApiKeyHash] = Storage.UsageKey({
-            text: Storage.Text(name, description),
-            expiration: expiration,
-            balance: balance,
-            createGroups: createGroups,
-            deleteGroups: deleteGroups,
-            createPKPs: createPKPs,
-            manageIPFSIdsInGroups: manageIPFSIdsInGroups,
-            addPkpToGroups: addPkpToGroups,
-            removePkpFromGroups: removePkpFromGroups,
-            executeInGroups: executeInGroups
-        });
-        emit UsageApiKeySet(masterHash, usageApiKeyHash);
-    }
-
-    /// @notice Renames a usage key; its permissions stay.
-    function updateUsageApiKeyMetadata(
-        uint256 accountApiKeyHash,
-        uint256 usageApiKeyHash,
-        string calldata name,
-        string calldata description
-    ) external {
-        (Storage.Account storage account,) = _ownKey(accountApiKeyHash, usageApiKeyHash);
-        account.usageKey[usageApiKeyHash].text = Storage.Text(name, description);
-    }
-
-    /// @notice Removes a usage key; its hash names nothing afterwards.
-    function removeUsageApiKey(uint256 accountApiKeyHash, uint256 usageApiKeyHash) external {
-        (Storage.Account storage account, uint256 masterHash) = _ownKey(accountApiKeyHash, usageApiKeyHash);
-        account.usageKeys.remove(usageApiKeyHash);
-        delete account.usageKey[usageApiKeyHash];
-        delete Storage.layout().masterOf[usageApiKeyHash];
-        emit UsageApiKeyRemoved(masterHash, usageApiKeyHash);
-    }
-
-    function _ownKey(uint256 accountApiKeyHash, uint256 usageApiKeyHash)
-        private
-        view
-        returns (Storage.Account storage account, uint256 masterHash)
-    {
-        (account, masterHash) = _writable(accountApiKeyHash);
-        if (!_isUsageKey(account, usageApiKeyHash)) revert UsageApiKeyDoesNotExist(accountApiKeyHash, usageApiKeyHash);
-        _onlyMaster(account, accountApiKeyHash);
     }
 }
