@@ -206,7 +206,7 @@ def test_the_words_of_the_vocabulary_make_the_paths(scripted) -> None:
     script = Script(httpx.Response(200, json={"response": 1, "publishable_key": "pk_1"}))
     svc = scripted(script, vocabulary=Vocabulary(service="acme", processor="payco"))
     svc.run(SOURCE)
-    svc.billing.processor_config()
+    svc.billing.publishable_key()
     assert [request.url.path for request in script.requests] == [
         "/core/v1/acme_action",
         "/core/v1/billing/payco_config",
