@@ -32,9 +32,9 @@ class LazyGroup(click.Group):
 
 def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from svcnb import __version__
 
-        click.echo(f"svcnb {version('svcnb')}")
+        click.echo(f"svcnb {__version__}")
         ctx.exit()
 
 

@@ -40,8 +40,8 @@ def test_cid_of_a_file_that_is_not_there_is_told_without_a_trace(svcnb, tmp_path
     assert "Traceback" not in done.stderr
 
 
-def test_a_command_without_an_address_says_what_to_set(svcnb, tmp_path: Path) -> None:
-    done = svcnb("wallets", "list", SVCNB_CONFIG=str(tmp_path / "none.toml"))
+def test_a_command_without_an_address_says_what_to_set(svcnb) -> None:
+    done = svcnb("wallets", "list")
     assert done.returncode == ExitCode.USAGE
     assert "SVC_BASE_URL" in done.stderr
     assert "Traceback" not in done.stderr
