@@ -16,6 +16,7 @@ from svcnb.protocol.durations import seconds
 
 if TYPE_CHECKING:
     from svcnb.client import AsyncClient, Client
+    from svcnb.protocol.vocabulary import Vocabulary
 
 CONTROL_TIMEOUT_S = 60.0
 Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
@@ -53,7 +54,7 @@ class EmulatorControl:
     Args:
         base_url: Its address, without ``/core/v1``.
         control_token: The secret of its control plane, if it has one.
-        names: Addresses and words that are already known (the ready line); asked for when needed otherwise.
+        names: What is known about it already (the ready line); the rest is asked for when it is needed.
 
     Attributes:
         base_url: Address of the API; the paths begin with ``/core/v1``.
@@ -101,6 +102,14 @@ class EmulatorControl:
         """Id of the chain that the contract is on."""
         return int(self._known("chain_id"))
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of the service and of the processor that this emulator speaks."""
+        from svcnb.protocol.vocabulary import Vocabulary
+
+        settings = self._known("settings")
+        return Vocabulary(service=settings["service_name"], processor=settings["processor_name"])
+
     # --- clients ------------------------------------------------------------------------------------------------
 
     def client(self, **options: Any) -> Client:
@@ -121,13 +130,7 @@ class EmulatorControl:
 
     def _client_options(self, given: dict[str, Any]) -> dict[str, Any]:
         addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}
-        words = {name: self._names[name] for name in ("service_name", "processor_name") if name in self._names}
-        if words and "vocabulary" not in given:
-            from svcnb.protocol.vocabulary import Vocabulary
-
-            given["vocabulary"] = Vocabulary(
-                service=words.get("service_name", "svc"), processor=words.get("processor_name", "processor")
-            )
+        addresses["vocabulary"] = self.vocabulary
         return addresses | given
 
     # --- the whole ----------------------------------------------------------------------------------------------
@@ -159,29 +162,48 @@ class EmulatorControl:
         """
         self.request("POST", f"/snapshots/{quote(name, safe='')}/restore", {})
 
+    def forget(self, name: str) -> None:
+        """Removes a snapshot.
+
+        Args:
+            name: One of `snapshots`.
+
+        Raises:
+            ControlRefused: There is none of that name (404).
+        """
+        self.request("DELETE", f"/snapshots/{quote(name, safe='')}")
+
     def snapshots(self) -> Any:
-        """The snapshots that `restore` knows."""
+        """The snapshots that `restore` knows, oldest first."""
         return self.request("GET", "/snapshots")
 
     # --- money and wallets --------------------------------------------------------------------------------------
 
-    def faucet(self, address: str, wei: int | None = None) -> Any:
+    def faucet(self, address: str, wei: int | None = None) -> int:
         """Gives ETH on the local chain.
 
         Args:
             address: Who gets it.
-            wei: How much; the emulator's default when None.
-        """
-        return self.request("POST", "/faucet", _given(address=address, wei=None if wei is None else str(wei)))
+            wei: How much; ten ETH when None.
 
-    def credit(self, wallet_address: str, cents: int) -> Any:
+        Returns:
+            How much was given, in wei.
+        """
+        # As text: numbers of JSON end at 2^53 in many languages.
+        body = _given(address=address, wei=None if wei is None else str(wei))
+        return int(self.request("POST", "/faucet", body)["wei"])
+
+    def credit(self, wallet_address: str, cents: int) -> int:
         """Gives credit without a payment, for tests and teachers.
 
         Args:
             wallet_address: The account's billing wallet.
             cents: How much, in US cents.
+
+        Returns:
+            The credit after it, in cents.
         """
-        return self.request("POST", "/credit", {"wallet_address": wallet_address, "cents": cents})
+        return int(self.request("POST", "/credit", {"wallet_address": wallet_address, "cents": cents})["credit_cents"])
 
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
@@ -205,8 +227,7 @@ class EmulatorControl:
         Returns:
             The wallet's address.
         """
-        answer = self.request("POST", "/contract-wallets", {"owner": owner})
-        return str(answer["address"] if isinstance(answer, dict) else answer)
+        return str(self.request("POST", "/contract-wallets", {"owner": owner})["address"])
 
     # --- actions and triggers -----------------------------------------------------------------------------------
 
@@ -219,13 +240,25 @@ class EmulatorControl:
         """
         return self.request("POST", "/agents/approve", _given(challenge=challenge, label=label))
 
-    def runs(self, request_id: str | None = None) -> Any:
-        """Executions with their logs, failed ones too.
+    def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
+        """Executions with their logs, newest first, failed and refused ones too.
 
         Args:
-            request_id: One run with its trace; all when None.
+            limit: How many at most.
+            offset: How many to leave out first.
         """
-        return self.request("GET", "/runs" if request_id is None else f"/runs/{quote(request_id, safe='')}")
+        return list(self.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
+
+    def run_record(self, request_id: str) -> dict[str, Any]:
+        """One execution with its logs and its trace.
+
+        Args:
+            request_id: As in `Run.request_id`.
+
+        Raises:
+            ControlRefused: There is none (404).
+        """
+        return dict(self.request("GET", f"/runs/{quote(request_id, safe='')}"))
 
     def network(self, policy: Policy, file: str | None = None) -> Any:
         """Sets what happens to outbound requests of actions.
@@ -267,7 +300,7 @@ class EmulatorControl:
             payload = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
         try:
-            connection.request(method, url.path, payload, headers)
+            connection.request(method, f"{url.path}?{url.query}" if url.query else url.path, payload, headers)
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
@@ -316,8 +349,7 @@ class ClockControl:
 
     def now(self) -> float:
         """Unix seconds, as the emulator sees them."""
-        clock = self._control.state()["clock"]
-        return float(clock["now"] if isinstance(clock, dict) else clock)
+        return float(self._control.state()["clock"]["now"])
 
 
 class FaultControl:
