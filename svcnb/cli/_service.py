@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -35,7 +36,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_secret(file: Path) -> str:
     """A secret from a file, without the line's end; ``-`` is standard input."""
-    text = click.get_text_stream("stdin").read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     return text.strip()
 
 
