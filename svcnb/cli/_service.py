@@ -24,12 +24,12 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
         help="File that holds the key; - is standard input. Default: SVC_API_KEY.",
     )
     @wraps(function)
-    def command(*, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
+    def command(*context: click.Context, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
         from svcnb.client import Client
 
         key = None if key_file is None else read_secret(key_file)
         with Client(base_url, api_key=key) as service:
-            return function(service, **options)
+            return function(service, *context, **options)
 
     return command
 
