@@ -98,7 +98,12 @@ def compile_contracts() -> Compiled:
     return Compiled(
         interface=_interface([entry for name in (*FACETS, DIAMOND) for entry in built[name]["abi"]], files),
         artifact={
-            "compiler": {"name": "solc", "version": parts.SOLC_VERSION, "settings": SETTINGS, "through_ir": list(THROUGH_IR)},
+            "compiler": {
+                "name": "solc",
+                "version": parts.SOLC_VERSION,
+                "settings": SETTINGS,
+                "through_ir": list(THROUGH_IR),
+            },
             "sources_sha256": _digest(files),
             "diamond": "0x" + built[DIAMOND]["evm"]["bytecode"]["object"],
             "facets": {
