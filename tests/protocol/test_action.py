@@ -34,7 +34,7 @@ def test_an_action_cannot_be_changed() -> None:
 
 def test_an_action_survives_pickling() -> None:
     action = Action(SOURCE, name="echo").derive({"a": 1})
-    again = pickle.loads(pickle.dumps(action))
+    again = pickle.loads(pickle.dumps(action))  # noqa: S301 - written on the same line
     assert (again, again.name, again.stamp, again.template_cid) == (
         action,
         action.name,

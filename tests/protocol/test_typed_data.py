@@ -237,7 +237,12 @@ def test_the_name_of_the_service_is_part_of_the_digest() -> None:
     ],
 )
 def test_an_envelope_that_no_server_would_take_is_not_built(change: dict[str, Any], said: str) -> None:
-    facts = {"flow": "CreateWallet", "address": "0x" + "12" * 20, "chain_id": 1, "issued_at": 1} | change
+    facts: dict[str, Any] = {
+        "flow": "CreateWallet",
+        "address": "0x" + "12" * 20,
+        "chain_id": 1,
+        "issued_at": 1,
+    } | change
     with pytest.raises(MalformedValue, match=said):
         envelope(**facts)
 
