@@ -8,8 +8,9 @@ function names(value, path, depth, seen, out) {
   for (const key of Object.getOwnPropertyNames(value).sort()) {
     if (["arguments", "caller", "name", "length"].includes(key)) continue;
     out.push(path + key);
-    // Not by reading: some members are getters that start work.
-    names(Object.getOwnPropertyDescriptor(value, key).value, `${path}${key}.`, depth - 1, seen, out);
+    // Getters of a namespace only name its members; those of a class may start work.
+    const inner = path.includes("prototype.") ? Object.getOwnPropertyDescriptor(value, key).value : value[key];
+    names(inner, `${path}${key}.`, depth - 1, seen, out);
   }
 }
 
