@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError, encode
 from svcnb.protocol.hashes import function_selector
+from svcnb.protocol.keccak import RATE_BYTES, keccak256
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,7 @@ class Chain:
 
     def __init__(
         self,
+        *,
         chain: LocalChain | RemoteChain,
         store: Store,
         relay: Relay,
@@ -91,16 +94,29 @@ class Chain:
             chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
         else:
             chain = RemoteChain(settings.chain_rpc)
+        # The hash library takes longer to load than the node to start: let both do so at once.
+        loading = asyncio.create_task(asyncio.to_thread(keccak256, bytes(RATE_BYTES * 8)))
         try:
             if isinstance(chain, LocalChain):
                 await chain.start(settings.chain_id, {wallet.address: _FUNDS for wallet in (owner, admin, *payers)})
                 chain_id = settings.chain_id
             else:
                 chain_id = await chain.chain_id()
+            await loading
             relay = Relay(chain, chain_id, payers, delay_s=settings.chain_block_time_ms / 1000)
-            found = cls(chain, store, relay, owner, admin, payers, chain_id, deploy.Artifact())
+            found = cls(
+                chain=chain,
+                store=store,
+                relay=relay,
+                owner=owner,
+                admin=admin,
+                payers=payers,
+                chain_id=chain_id,
+                artifact=deploy.Artifact(),
+            )
             await found._prepare()
         except BaseException:
+            loading.cancel()
             await chain.stop()
             raise
         return found

@@ -87,7 +87,7 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     creations = artifact.creations(owner)
     if done >= len(creations):
         raise ChainUnusable(
-            f"the contract belongs at {address}, and its owner {owner} has sent {done} transactions without creating it: "
+            f"the contract belongs at {address}, and its owner {owner} sent {done} transactions without creating it: "
             "start with another seed or state folder, whose owner is fresh"
         )
     for nonce in range(done):

@@ -4,9 +4,9 @@ One writer task does everything that changes the chain, one thing after another:
 journal in one commit, hands it to the node in that order, and tells the listeners before anybody gets an answer. When
 the node dies it is started again and the journal replayed; requests wait meanwhile.
 
-Blocks carry the emulator's clock in whole seconds, never less than the block before. With a frozen clock all blocks have
-the same timestamp, which the node allows; and since a block is only made when something is written, calls are asked
-about the clock's time and not the latest block's.
+Blocks carry the emulator's clock in whole seconds, never less than the block before. With a frozen clock all blocks
+have the same timestamp, which the node allows; and since a block is only made when something is written, calls are
+asked about the clock's time and not the latest block's.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class LocalChain:
         if transaction.chain_id not in {None, self._genesis.chain_id}:
             raise RpcError(
                 INVALID_PARAMS,
-                f"invalid chain id for signer: the transaction is for {transaction.chain_id}, this is {self._genesis.chain_id}",
+                f"invalid chain id for signer: have {transaction.chain_id}, want {self._genesis.chain_id}",
             )
         if transaction.gas > GAS_LIMIT:
             raise RpcError(TRANSACTION_REJECTED, f"exceeds block gas limit: {transaction.gas}, a block has {GAS_LIMIT}")
@@ -281,7 +281,7 @@ class LocalChain:
         try:
             if not await self._ask("evm_revert", mark):
                 return False
-            block = await self._ask("eth_getBlockByNumber", "latest", False)
+            block = await self._latest_block()
             if block["hash"] != dump.block_hash:
                 return False
             self._marks[dump.digest] = await self._ask("evm_snapshot")
@@ -305,7 +305,7 @@ class LocalChain:
                 batch = self._take()
                 try:
                     await self._write(batch)
-                except Exception as error:  # whoever asked gets it, the writer lives on
+                except Exception as error:  # noqa: BLE001 - whoever asked gets it, the writer lives on
                     failure = error if isinstance(error, (ChainUnavailable, RpcError)) else _unexpected(error)
                     for job in batch:
                         if not job.done.done():
@@ -363,20 +363,19 @@ class LocalChain:
         assert transaction is not None  # noqa: S101 - as in _write
         assert entry is not None  # noqa: S101 - as in _write
         receipt: Receipt | None = None
-        if entry.position > self._applied:
-            try:
-                if transaction.sender in refused:
-                    # Its nonce counted on one that was refused: the node would keep it waiting for ever.
-                    raise RpcError(TRANSACTION_REJECTED, "nonce too high: a transaction before it was refused")
-                receipt = await self._apply(entry)
-            except ConnectionLost:
-                await self._rebuild()  # which replays the whole journal, this entry and those after it
-            except RpcError as error:
-                refused.add(transaction.sender)
-                await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
-                self._applied = entry.position
-                self._fail(job, error)
+        try:
+            if transaction.sender in refused:
+                # Its nonce counted on one that was refused: the node would keep it waiting for ever.
+                await self._refuse(job, RpcError(TRANSACTION_REJECTED, "nonce too high: one before it was refused"))
                 return
+            if entry.position > self._applied:
+                receipt = await self._apply(entry)
+        except ConnectionLost:
+            await self._rebuild()  # which replays the whole journal, this entry and those after it
+        except RpcError as error:
+            refused.add(transaction.sender)
+            await self._refuse(job, error)
+            return
         if receipt is None:
             receipt = await self._ask("eth_getTransactionReceipt", "0x" + transaction.hash.hex())
         if receipt is None:
@@ -385,6 +384,13 @@ class LocalChain:
         self.on_receipt(receipt)
         if not job.done.done():
             job.done.set_result(receipt)
+
+    async def _refuse(self, job: _Job, error: RpcError) -> None:
+        entry = job.entry
+        assert entry is not None  # noqa: S101 - as in _write
+        await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
+        self._applied = entry.position
+        self._fail(job, error)
 
     @staticmethod
     def _fail(job: _Job, error: Exception) -> None:
@@ -413,6 +419,11 @@ class LocalChain:
         if self._node is None:
             raise ConnectionLost("the node does not run")
         return await self._node.connection.request(method, *params)
+
+    async def _latest_block(self) -> dict[str, Any]:
+        with_transactions = False
+        block: dict[str, Any] = await self._ask("eth_getBlockByNumber", "latest", with_transactions)
+        return block
 
     # --- the journal ------------------------------------------------------------------------------------------------
 
@@ -485,7 +496,7 @@ class LocalChain:
                 journal.cut.name,
             )
         self._node = await Node.start(self._genesis, memory_mb=self._memory_mb)
-        block = await self._ask("eth_getBlockByNumber", "latest", False)
+        block = await self._latest_block()
         start = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         if history.dump is not None:
             await self._load(history.dump)
@@ -503,7 +514,7 @@ class LocalChain:
 
     async def _load(self, dump: Dump) -> None:
         await self._ask("anvil_loadState", "0x" + dump.content.hex())
-        block = await self._ask("eth_getBlockByNumber", "latest", False)
+        block = await self._latest_block()
         if block["hash"] != dump.block_hash:
             raise ChainUnavailable(f"a dump of block {dump.block_hash} led to {block['hash']}")
 
@@ -535,7 +546,9 @@ def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
     if transaction.nonce < nonce:
         return f"nonce too low: next nonce {nonce}, tx nonce {transaction.nonce}"
     if transaction.nonce > nonce:
-        return f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}; this chain keeps no queue, send in order"
+        return (
+            f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}; send in order, nothing is queued here"
+        )
     if transaction.cost > balance:
         return (
             f"insufficient funds for gas * price + value: {transaction.sender} has {balance} wei, "
@@ -553,7 +566,7 @@ def _unexpected(error: Exception) -> ChainUnavailable:
 async def _settle_future(future: asyncio.Future[Any], work: Awaitable[Any]) -> None:
     try:
         result = await work
-    except Exception as error:  # belongs to whoever asked
+    except Exception as error:  # noqa: BLE001 - belongs to whoever asked
         if not future.done():
             future.set_exception(error)
     else:

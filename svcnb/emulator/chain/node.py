@@ -159,13 +159,14 @@ class Node:
         while True:
             try:
                 self.connection = await SocketConnection.open(path)
-                return
             except OSError as error:
                 if self.exited.done():
                     raise ChainUnavailable(f"the node stopped at once: {await self.last_words()}") from error
                 if asyncio.get_running_loop().time() > deadline:
                     raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
                 await asyncio.sleep(0.002)
+            else:
+                return
 
     async def last_words(self) -> str:
         """What the node wrote before it ended, and how it ended."""
