@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from svcnb.emulator.access.directory import Directory
 from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.actions.engine import make_engine
 from svcnb.emulator.actions.load import LoadGauge
 from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
@@ -225,20 +226,6 @@ class Service:
         """
         host = request.headers.get("host")
         return f"{request.url.scheme}://{host}" if host else self.base_url
-
-
-def make_engine(settings: Settings) -> Engine:
-    """The engine that the settings name.
-
-    Args:
-        settings: ``action_engine`` and the limits of processes.
-
-    Raises:
-        PartMissing: Deno or the engine's bundle is not on this machine.
-    """
-    from svcnb.emulator.actions.v8 import V8Engine
-
-    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=settings.action_concurrency)
 
 
 def _next_boot(connection: Connection) -> int:

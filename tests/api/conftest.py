@@ -214,6 +214,13 @@ def broke(poor) -> Account:
     return poor.account(credit=NO_CREDIT)
 
 
+@pytest.fixture(scope="module")
+def start_local() -> Iterator[Callable[..., Wire]]:
+    """Starts an emulator with settings of one's own, ended with the file's last test."""
+    with ExitStack() as stack:
+        yield lambda **settings: stack.enter_context(Local(**settings))
+
+
 @pytest.fixture
 def local() -> Iterator[Callable[..., Wire]]:
     """Starts an emulator with settings of one's own, ended with the test."""
