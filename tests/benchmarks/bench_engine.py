@@ -1,6 +1,6 @@
 """The engine against a fresh `deno run` with stock ethers, interleaved.
 
-Run: ``pytest tests/benchmarks -o python_files=bench_engine.py -s``. Prints a table. Nothing is asserted but the answers,
+Run: ``pytest tests/benchmarks -o python_files=bench_engine.py -s``. It prints a table and asserts only the answers,
 since figures belong to the machine they were taken on; ratios are what carries over.
 """
 
