@@ -118,6 +118,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
     ("svcnb.parts", "PartMissing", _of_part),
     ("svcnb.parts.fetch", "PartCorrupt", _of_part),
     ("svcnb.emulator.errors", "StateUnusable", _of_state),
+    ("svcnb.emulator.errors", "StartRefused", _of_value),
     ("svcnb.emulator.keys.root", "RootSecretUnusable", _of_state),
     ("svcnb.protocol.errors", "MalformedValue", _of_value),
     ("pydantic", "ValidationError", _of_settings),

@@ -62,6 +62,7 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
     Raises:
         OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
         StateUnusable: The kept state cannot be used.
+        StartRefused: The chain does not start, or cannot be reached.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
         PartMissing: Deno, anvil or a bundle is not on this machine.
     """

@@ -219,6 +219,15 @@ def test_a_damaged_state_is_refused_and_left_as_it_is(start, tmp_path, damage):
     assert file.read_bytes() == b"this is no state" * 100
 
 
+def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    process = start("--chain-rpc", f"http://127.0.0.1:{port}")
+    text = refused(process)
+    assert "chain" in text
+    assert "Traceback" not in text
+
+
 def test_a_seeded_emulator_stays_on_this_machine(start):
     process = start("--seed", "x", "--host", "0.0.0.0", "--control-token", "t")  # noqa: S104  refused
     assert "loopback" in refused(process)
