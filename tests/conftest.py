@@ -1,28 +1,15 @@
-"""What all tests share: an emulator in a process of its own, and the rules that keep a run honest."""
+"""What all tests share: an emulator in a process of its own."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from svcnb.launch import Emulator
-
-
-def pytest_configure() -> None:
-    # Settings of the person who runs the tests must not change what they see.
-    for name in list(os.environ):
-        if name.startswith("SVC_") and name not in {"SVC_CACHE", "SVC_DENO", "SVC_ANVIL"}:
-            del os.environ[name]
-    os.environ["SVCNB_CONFIG"] = os.devnull
-    # The kernels of the lessons and the commands under test run this working copy, wherever they are started.
-    paths = [str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 @pytest.fixture(scope="session")
