@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Module, OperationRefused
+from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
 from svcnb.emulator.keys.cipher import NONCE_BYTES, CipherError, decrypt, encrypt
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
@@ -36,6 +36,7 @@ class ActionHost:
         vocabulary: Names that the action sees.
         packages: Answers imports; None when no package folder is set.
         randomness: Where nonces come from; None is the operating system.
+        meter: Watches the credit of whoever pays.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ActionHost:
         vocabulary: Vocabulary,
         packages: Packages | None = None,
         randomness: Randomness | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self._custody = custody
         self._cid = cid
@@ -58,6 +60,7 @@ class ActionHost:
         self._vocabulary = vocabulary
         self._packages = packages
         self._randomness = randomness
+        self._meter = meter
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -68,6 +71,11 @@ class ActionHost:
     def headers(self) -> dict[str, str]:
         """Request and correlation id."""
         return self._headers
+
+    @property
+    def meter(self) -> Meter | None:
+        """Watches the credit of whoever pays."""
+        return self._meter
 
     async def get_private_key(self, pkp_id: str) -> str:
         """A wallet's private key, if this execution may use it."""

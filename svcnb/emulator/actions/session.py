@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.nesting import deeper_than
-from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, OperationRefused, Outcome
+from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
+# Our own work among the calls of an isolate, whose ids begin with 1.
+_AUTOPSY, _FUNDS = -1, -2
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
 _MAX_RESPONSE_DEPTH = 128
@@ -37,6 +39,7 @@ def memory_text(limits: ActionLimits) -> str:
     return f"Your function exceeded the maximum memory of {limits.memory_limit_mb} MB and was terminated."
 
 
+FUNDS_TEXT = "Your function ran out of funds and was terminated."
 HOST_LOST_TEXT = "The process that ran this action was lost and has been replaced. Nothing was charged; run it again."
 
 
@@ -63,6 +66,7 @@ class Session:
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._paused = False
+        self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
     async def run(self, source: str, params: object) -> Outcome:
@@ -70,11 +74,14 @@ class Session:
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self._limits.timeout_ms / 1000, self.time_out)
         self._trace.add("start")
+        self._look_at_funds_later()
         try:
             self._isolate.begin(self._job(source, params), self._receive, self._lost)
             return await self._finished
         finally:
             deadline.cancel()
+            if self._next_look is not None:
+                self._next_look.cancel()
             for task in self._calls.values():
                 task.cancel()
 
@@ -91,6 +98,21 @@ class Session:
         grown = self._isolate.grown_bytes()
         if grown is not None and grown > self._limits.memory_limit_mb * 2**20 + slack_bytes:
             self._fail("memory", memory_text(self._limits))
+
+    def _look_at_funds_later(self) -> None:
+        if (meter := self._host.meter) is not None:
+            self._next_look = asyncio.get_running_loop().call_later(meter.every_s, self._look_at_funds, meter)
+
+    def _look_at_funds(self, meter: Meter) -> None:
+        task = asyncio.ensure_future(self._end_unless_paid(meter))
+        self._calls[_FUNDS] = task
+        task.add_done_callback(lambda _: self._calls.pop(_FUNDS, None))
+
+    async def _end_unless_paid(self, meter: Meter) -> None:
+        if await meter.lasts(self._trace.elapsed_s):
+            self._look_at_funds_later()
+        else:
+            self._fail("funds", FUNDS_TEXT)
 
     def _job(self, source: str, params: object) -> bytes:
         words = self._host.vocabulary
@@ -133,7 +155,8 @@ class Session:
         elif kind == "log":
             self._hear_log(str(frame.body["text"]))
         elif kind == "cancel":
-            if (task := self._calls.get(int(frame.body["id"]))) is not None:
+            call_id = int(frame.body["id"])
+            if call_id > 0 and (task := self._calls.get(call_id)) is not None:
                 task.cancel()
         else:
             self._hear_call(str(kind), int(frame.body["id"]), frame)
@@ -158,8 +181,8 @@ class Session:
         self._finish(ok=True, response=response_value(frame.blob))
 
     def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
-        if call_id in self._calls:
-            raise BadFrame("a call id is used twice")
+        if call_id < 1 or call_id in self._calls:
+            raise BadFrame("a call id that is used or is not the isolate's to use")
         task = asyncio.ensure_future(self._answer(kind, call_id, frame))
         self._calls[call_id] = task
         task.add_done_callback(lambda _: self._answered(call_id))
@@ -272,8 +295,8 @@ class Session:
     def _lost(self) -> None:
         if not self._finished.done():
             task = asyncio.ensure_future(self._autopsy())
-            self._calls[-1] = task
-            task.add_done_callback(lambda _: self._calls.pop(-1, None))
+            self._calls[_AUTOPSY] = task
+            task.add_done_callback(lambda _: self._calls.pop(_AUTOPSY, None))
 
     async def _autopsy(self) -> None:
         how, last_words = await self._isolate.died()
