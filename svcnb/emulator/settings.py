@@ -69,7 +69,9 @@ class Settings(BaseModel):
     starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
     charge_failed_runs: bool = Field(False, description="Whether an execution that ends in an error is charged.")
     funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Milliseconds of a run between two looks at whether its credit lasts."
+        EXECUTION_FUNDS_CHECK_MS,
+        ge=1,
+        description="Milliseconds of a run between two looks at whether its credit lasts.",
     )
     charge_convert: bool = Field(False, description="Whether conversion to ChainSecured costs a management call.")
     crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
