@@ -113,7 +113,7 @@ class Room:
 
 
 def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
-    """Live isolates on this machine that were started below this test process: pid to parent."""
+    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted."""
     found = {}
     parents = {}
     for entry in folder.iterdir():
@@ -127,15 +127,7 @@ def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
             parents[int(entry.name)] = int(fields[1])
             if b"engine.js" in command and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
-    return {pid: parent for pid, parent in found.items() if _below(pid, parents)}
-
-
-def _below(pid: int, parents: dict[int, int]) -> bool:
-    while pid > 1:
-        if pid == os.getpid():
-            return True
-        pid = parents.get(pid, 0)
-    return False
+    return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ Every result is verified by something that shares no code with the engine: web3 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,9 @@ def world(emulator: Any) -> World:
 
 
 @pytest.fixture
-def replaying(start_emulator: Callable[..., Any]) -> Iterator[Callable[[Path], World]]:
+def replaying(start_emulator: Callable[..., Any]) -> Callable[[Path], World]:
     """A world whose actions reach a recording instead of the network."""
-    yield lambda recording: World(start_emulator(network_policy="replay", network_file=str(recording)))
+    return lambda recording: World(start_emulator(network_policy="replay", network_file=str(recording)))
 
 
 def split(signature: str) -> tuple[int, str, str]:

@@ -69,11 +69,17 @@ class Session:
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
-    async def run(self, source: str, params: object) -> Outcome:
-        """Runs the job to its end; the isolate is to be closed afterwards."""
+    async def run(self, source: str, params: object, waited_s: float = 0.0) -> Outcome:
+        """Runs the job to its end; the isolate is to be closed afterwards.
+
+        Args:
+            source: JavaScript text.
+            params: What ``main`` receives.
+            waited_s: Seconds that it waited in line, for the trace.
+        """
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self._limits.timeout_ms / 1000, self.time_out)
-        self._trace.add("start")
+        self._trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._look_at_funds_later()
         try:
             self._isolate.begin(self._job(source, params), self._receive, self._lost)
@@ -240,12 +246,13 @@ class Session:
         else:
             raise BadFrame(f"an unknown call {kind[:32]!r}")
         event = "key" if kind in _KEY_OPERATIONS else kind
+        since = self._trace.elapsed_s
         try:
             value = await operation
         except OperationRefused as refused:
-            self._trace.add(event, operation=kind, refused=str(refused))
+            self._trace.timed(event, since, operation=kind, refused=str(refused))
             raise
-        self._trace.add(event, operation=kind)
+        self._trace.timed(event, since, operation=kind)
         return value
 
     async def _fetch(self, frame: Frame) -> tuple[dict[str, Any], bytes]:
@@ -262,17 +269,18 @@ class Session:
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
+        since = self._trace.elapsed_s
         self._trace.add("fetch", **about, phase="start")
         try:
             answer = await self._host.fetch(request, self._limits)
         except OperationRefused as refused:
-            self._trace.add("fetch", **about, refused=str(refused))
+            self._trace.timed("fetch", since, **about, refused=str(refused))
             raise
         except asyncio.CancelledError:
             if not self._finished.done():
-                self._trace.add("fetch", **about, refused="aborted")
+                self._trace.timed("fetch", since, **about, refused="aborted")
             raise
-        self._trace.add("fetch", **about, status=answer.status, bytes=len(answer.body))
+        self._trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
         meta = {
             "status": answer.status,
             "statusText": answer.status_text,

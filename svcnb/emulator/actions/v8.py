@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import math
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,13 +100,14 @@ class V8Engine:
             raise EngineUnavailable("the engine does not run")
         if not source.strip("".join(_BLANK)):
             return _nothing_to_do()
+        came = time.monotonic()
         self._in_line += 1
         try:
             await self._gate.acquire()
         finally:
             self._in_line -= 1
         try:
-            return await self._run(source, params, limits, host)
+            return await self._run(source, params, limits, host, came)
         finally:
             self._gate.release()
 
@@ -120,14 +122,15 @@ class V8Engine:
             available=not self._stopped and self._pool.available,
         )
 
-    async def _run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
+    async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
         isolate = await self._pool.take()
+        waited_s = time.monotonic() - came
         try:
             session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes))
             self._sessions.add(session)
             try:
                 self._watch_memory()
-                return await session.run(source, params)
+                return await session.run(source, params, waited_s)
             finally:
                 self._sessions.discard(session)
         finally:
