@@ -38,8 +38,7 @@ class Room:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, **engine: Any) -> None:
         self.loop = loop
-        self.vocabulary = Vocabulary()
-        self.custody = Custody(b"\7" * 32, self.vocabulary, Randomness("tests"))
+        self.custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
         self.engine: V8Engine = self.call(self._start(engine))
 
     @staticmethod
@@ -56,7 +55,6 @@ class Room:
         self,
         *,
         network: Network | None = None,
-        vocabulary: Vocabulary | None = None,
         packages: Packages | None = None,
         headers: dict[str, str] | None = None,
         cid: str = CID,
@@ -74,7 +72,6 @@ class Room:
             wallet_secret=wallet_secret,
             headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
             network=network or Network("deny"),
-            vocabulary=vocabulary or self.vocabulary,
             packages=packages,
         )
 

@@ -158,7 +158,7 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
             engine = V8Engine(ActionLimits(), spares=1)
             await engine.start()
             host = ActionHost(custody=Custody(b"1" * 32, words, Randomness("x")), cid="Qm", wallet_secret=None,
-                              headers={}, network=Network("deny"), vocabulary=words)
+                              headers={}, network=Network("deny"))
             runs = [asyncio.create_task(engine.run("const main = () => { for (;;); }", None, ActionLimits(), host)) for _ in range(2)]
             while engine.state().running < 2:
                 await asyncio.sleep(0.01)

@@ -11,7 +11,6 @@ from svcnb.emulator.keys.cipher import NONCE_BYTES, CipherError, decrypt, encryp
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
 from svcnb.protocol.limits import ActionLimits
-from svcnb.protocol.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from svcnb.emulator.actions.network import Network
@@ -33,7 +32,6 @@ class ActionHost:
             `KeyRefused` when this key and action may not use it.
         headers: What the action reads as its headers: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: Makes outbound requests.
-        vocabulary: Names that the action sees.
         packages: Answers imports; None when no package folder is set.
         randomness: Where nonces come from; None is the operating system.
         meter: Watches the credit of whoever pays.
@@ -47,7 +45,6 @@ class ActionHost:
         wallet_secret: Callable[[str], Awaitable[bytes]],
         headers: Mapping[str, str],
         network: Network,
-        vocabulary: Vocabulary,
         packages: Packages | None = None,
         randomness: Randomness | None = None,
         meter: Meter | None = None,
@@ -57,15 +54,9 @@ class ActionHost:
         self._wallet_secret = wallet_secret
         self._headers = dict(headers)
         self._network = network
-        self._vocabulary = vocabulary
         self._packages = packages
         self._randomness = randomness
         self._meter = meter
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Names that the action sees."""
-        return self._vocabulary
 
     @property
     def headers(self) -> dict[str, str]:

@@ -8,7 +8,6 @@ from typing import Literal, Protocol
 
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
-from svcnb.protocol.vocabulary import Vocabulary
 
 ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host"]
 
@@ -90,10 +89,6 @@ class Host(Protocol):
 
     Each may raise `OperationRefused`, which becomes an ordinary error inside the action.
     """
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Names that the action sees."""
 
     @property
     def headers(self) -> dict[str, str]:

@@ -142,7 +142,6 @@ def _host(call: Call, cid: str, action_hash: int) -> ActionHost:
         wallet_secret=secret_of,
         headers=headers,
         network=service.network,
-        vocabulary=service.vocabulary,
         packages=service.packages,
         randomness=service.randomness if service.randomness.seeded else None,
         meter=_meter(call),

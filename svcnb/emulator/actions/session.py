@@ -69,20 +69,25 @@ class Session:
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
-    async def run(self, source: str, params: object, waited_s: float = 0.0) -> Outcome:
-        """Runs the job to its end; the isolate is to be closed afterwards.
+    def begin(self, source: str, params: object) -> None:
+        """Hands the job to the isolate, which works from now on.
 
         Args:
             source: JavaScript text.
             params: What ``main`` receives.
+        """
+        self._isolate.begin(self._job(source, params), self._receive, self._lost)
+
+    async def end(self, waited_s: float = 0.0) -> Outcome:
+        """Sees the run through to its end; the isolate is to be closed afterwards.
+
+        Args:
             waited_s: Seconds that it waited in line, for the trace.
         """
-        loop = asyncio.get_running_loop()
-        deadline = loop.call_later(self._limits.timeout_ms / 1000, self.time_out)
+        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000, self.time_out)
         self._trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._look_at_funds_later()
         try:
-            self._isolate.begin(self._job(source, params), self._receive, self._lost)
             return await self._finished
         finally:
             deadline.cancel()
@@ -121,21 +126,9 @@ class Session:
             self._fail("funds", FUNDS_TEXT)
 
     def _job(self, source: str, params: object) -> bytes:
-        words = self._host.vocabulary
-        names = {
-            "namespace": words.namespace,
-            "actions": words.actions_global,
-            "auth": words.auth_global,
-            "headers": words.headers_global,
-            "privateKey": words.private_key_function,
-            "actionPrivateKey": words.action_private_key_function,
-            "actionPublicKey": words.action_public_key_function,
-            "actionWalletAddress": words.action_wallet_address_function,
-        }
         body = {
             "source": source,
             "params": json.dumps(params),
-            "names": names,
             "headers": self._host.headers,
             "maxResponseBytes": self._limits.max_response_length,
             "maxLogBytes": self._limits.max_console_log_length,

@@ -16,12 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from svcnb import parts
+from svcnb.emulator.actions.names import names_json
 from svcnb.emulator.actions.pool import Pool
 from svcnb.emulator.actions.processes import ProcessHost
 from svcnb.emulator.actions.protocol import EngineState, EngineUnavailable, Host, Outcome
 from svcnb.emulator.actions.session import Session
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
 
 NAME = "v8"
 BOOTSTRAP = Path(__file__).with_name("static") / "engine.js"
@@ -43,10 +45,10 @@ _FLAGS = (
 _BLANK = frozenset(" \t\n\r\f\v")
 
 
-def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int) -> list[str]:
+def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int, names: str) -> list[str]:
     """What starts one isolate."""
     v8 = f"--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size={memory_limit_mb}"
-    return [str(deno), "run", *_FLAGS, v8, str(bootstrap)]
+    return [str(deno), "run", *_FLAGS, v8, str(bootstrap), names]
 
 
 class V8Engine:
@@ -56,6 +58,7 @@ class V8Engine:
         limits: Limits that processes are prepared for; a run may have tighter ones.
         spares: Warm processes to keep.
         concurrency: Runs at once; more wait in line.
+        vocabulary: Names that actions see.
         bootstrap: The bundle, for tests.
 
     Raises:
@@ -63,9 +66,16 @@ class V8Engine:
     """
 
     def __init__(
-        self, limits: ActionLimits, *, spares: int = 3, concurrency: int = 16, bootstrap: Path = BOOTSTRAP
+        self,
+        limits: ActionLimits,
+        *,
+        spares: int = 3,
+        concurrency: int = 16,
+        vocabulary: Vocabulary | None = None,
+        bootstrap: Path = BOOTSTRAP,
     ) -> None:
         self._limits = limits
+        self._vocabulary = vocabulary or Vocabulary()
         self._bootstrap = bootstrap
         self._deno = parts.deno()
         if not bootstrap.is_file():
@@ -127,14 +137,17 @@ class V8Engine:
         waited_s = time.monotonic() - came
         try:
             session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes))
+            session.begin(source, params)
+            # What follows is done while the isolate works already.
             self._sessions.add(session)
             try:
                 self._watch_memory()
-                return await session.run(source, params, waited_s)
+                return await session.end(waited_s)
             finally:
                 self._sessions.discard(session)
         finally:
-            isolate.close()
+            # In the next turn: whoever waits for the outcome has it first.
+            asyncio.get_running_loop().call_soon(isolate.close)
 
     def _watch_memory(self) -> None:
         if self._watch is None or self._watch.done():
@@ -154,7 +167,7 @@ class V8Engine:
             (folder / file.name).write_bytes(file.read_bytes())
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
-            command_line(self._deno, bootstrap, self._limits.memory_limit_mb),
+            command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names_json(self._vocabulary)),
             env={
                 "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, kept between spares
                 "DENO_NO_UPDATE_CHECK": "1",
