@@ -212,6 +212,27 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
         }  # fmt: skip
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+def test_a_run_that_goes_on_gives_way_to_others(new_room: Any, live_isolates: Any):
+    room = new_room(spares=1)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready == 1, "one runs, one is spare")
+    (session,) = room.engine._sessions
+    running = session._isolate.pid
+
+    def niceness(pid: int) -> set[int]:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        return {int((thread / "stat").read_text().rpartition(")")[2].split()[16]) for thread in threads}
+
+    room.until(lambda: niceness(running) == {19}, "all its threads have the lowest priority")
+    spawner = room.engine._pool._host._spawner.pid
+    others = [pid for pid, parent in live_isolates().items() if parent == spawner and pid != running]
+    assert others
+    assert all(niceness(pid) == {0} for pid in others)
+    os.kill(running, signal.SIGKILL)
+    future.result(10)
+
+
 def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

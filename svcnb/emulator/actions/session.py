@@ -66,6 +66,7 @@ class Session:
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._paused = False
+        self._gave_way = False
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
@@ -99,6 +100,17 @@ class Session:
     def time_out(self) -> None:
         """Ends the run at its deadline."""
         self._fail("timeout", timeout_text(self._limits))
+
+    def give_way(self) -> None:
+        """Lets runs that begin, spares that warm up and the service itself go first; does it once."""
+        if not self._gave_way:
+            self._gave_way = True
+            self._isolate.lower()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since it began."""
+        return self._trace.elapsed_s
 
     def check_memory(self, slack_bytes: int) -> None:
         """Ends the run if the isolate holds more than it may.

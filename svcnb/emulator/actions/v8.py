@@ -32,7 +32,9 @@ BOOTSTRAP = Path(__file__).with_name("static") / "engine.js"
 _DENO_DATA_MIB = 772
 # Beyond the heap: young generation, compiled code, buffers on their way.
 _MEMORY_SLACK = 48 * 2**20
-_MEMORY_CHECK_S = 0.03
+_LOOK_S = 0.03
+# Most runs end sooner. One that goes on must not keep others from beginning, least of all a busy loop.
+_BRIEF_S = 0.05
 _FLAGS = (
     "--quiet",
     "--no-prompt",
@@ -141,7 +143,7 @@ class V8Engine:
             # What follows is done while the isolate works already.
             self._sessions.add(session)
             try:
-                self._watch_memory()
+                self._look_after()
                 return await session.end(waited_s)
             finally:
                 self._sessions.discard(session)
@@ -149,16 +151,18 @@ class V8Engine:
             # In the next turn: whoever waits for the outcome has it first.
             asyncio.get_running_loop().call_soon(isolate.close)
 
-    def _watch_memory(self) -> None:
+    def _look_after(self) -> None:
         if self._watch is None or self._watch.done():
-            self._watch = asyncio.ensure_future(self._check_memory())
+            self._watch = asyncio.ensure_future(self._look_at_sessions())
 
-    async def _check_memory(self) -> None:
+    async def _look_at_sessions(self) -> None:
         # The heap has V8's own limit; this one also sees what lies beside the heap, such as large buffers.
         while self._sessions:
-            await asyncio.sleep(_MEMORY_CHECK_S)
+            await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
                 session.check_memory(_MEMORY_SLACK)
+                if session.elapsed_s > _BRIEF_S:
+                    session.give_way()
 
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
