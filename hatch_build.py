@@ -60,7 +60,7 @@ def ensure(root: Path, *, force: bool = False) -> str:
         if (is_sdist or os.environ.get("SVCNB_BUNDLES") == "reuse") and _complete(root, None):
             return "the bundles that are there are reused"
         if os.environ.get("SVCNB_BUNDLES") == "reuse":
-            raise BundleError("SVCNB_BUNDLES=reuse, but the bundles are not there: unset it, and build once with internet")
+            raise BundleError("SVCNB_BUNDLES=reuse, but there are no bundles: unset it, and build once with internet")
     _run_deno(root)
     files = {
         path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

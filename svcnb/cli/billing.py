@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -33,7 +33,7 @@ def balance(service: Client, as_json: bool) -> None:
 @click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="How to pay.")
 @json_option
 @with_service
-def top_up(service: Client, cents: int, method: str, as_json: bool) -> None:
+def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
     """Pay for CENTS of credit, at least 500.
 
     At an emulator the payment is made at once, with play money. At a live service the page where you pay is printed.

@@ -82,6 +82,6 @@ def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_machine_without_a_build_is_told_what_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch.platform, "machine", lambda: "mips")
+    monkeypatch.setattr("platform.machine", lambda: "mips")
     with pytest.raises(parts.PartMissing, match="--chain-rpc"):
         fetch.platform_name()

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 from eth_account import Account
 from eth_keys.datatypes import PrivateKey
-from eth_utils.crypto import keccak
 from hypothesis import example, given, strategies as st
 
-from svcnb.emulator.keys.secp import ORDER, address_of, compressed_public_key, is_secret, keccak256
+from svcnb.emulator.keys.secp import ORDER, address_of, compressed_public_key, is_secret
 
 secrets_of_the_curve = st.integers(1, ORDER - 1).map(lambda number: number.to_bytes(32, "big"))
 
@@ -17,13 +16,6 @@ secrets_of_the_curve = st.integers(1, ORDER - 1).map(lambda number: number.to_by
 def test_addresses_and_public_keys_agree_with_another_library(secret):
     assert address_of(secret) == Account.from_key(secret).address.lower()
     assert compressed_public_key(secret) == "0x" + PrivateKey(secret).public_key.to_compressed_bytes().hex()
-
-
-@given(st.binary(max_size=300))
-@example(b"")
-@example(b"a" * 136)  # the block size of the sponge
-def test_keccak_agrees_with_another_library(data):
-    assert keccak256(data) == keccak(data)
 
 
 def test_the_address_of_the_best_known_key_is_as_published():

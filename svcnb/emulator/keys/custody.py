@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import NoReturn
 
-from svcnb.emulator.keys.secp import SECRET_BYTES, is_secret, keccak256
+from svcnb.emulator.keys.secp import SECRET_BYTES, is_secret
 from svcnb.emulator.randomness import Randomness
+from svcnb.protocol.keccak import keccak256
 from svcnb.protocol.vocabulary import Vocabulary
 
 _VERSION = "v1/"

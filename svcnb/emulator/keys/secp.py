@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from svcnb.protocol.keccak import keccak256
+
 ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
 """Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
 
 SECRET_BYTES: Final = 32
-
-
-def keccak256(data: bytes) -> bytes:
-    """Keccak-256 as Ethereum uses it, with the padding from before FIPS 202."""
-    from Crypto.Hash import keccak
-
-    return keccak.new(digest_bits=256, data=data).digest()
 
 
 def is_secret(candidate: bytes) -> bool:

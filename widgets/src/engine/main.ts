@@ -4,7 +4,7 @@
  * It warms everything an action is likely to use, says that it is ready, and sleeps in a blocking read until a job
  * comes. The host kills the process once the end frame is in, so nothing here cleans up.
  */
-import source wasm from "tiny-secp256k1/secp256k1.wasm";
+import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";
 import { install } from "./ethers/secp256k1.ts";
 import { announce, receiveSync, setSecret } from "./runtime/channel.ts";
@@ -16,7 +16,12 @@ import { Runner } from "./runtime/run.ts";
 install(wasm);
 const runner = new Runner(internals);
 arrangeGlobals();
-Object.defineProperty(globalThis, "fetch", { value: makeFetch(), writable: false, enumerable: true, configurable: false });
+Object.defineProperty(globalThis, "fetch", {
+  value: makeFetch(),
+  writable: false,
+  enumerable: true,
+  configurable: false,
+});
 Object.defineProperty(globalThis, "ethers", { value: ethers, writable: true, enumerable: true, configurable: true });
 
 // The first signature in a realm is the slow one.

@@ -175,4 +175,3 @@ function isPrivateKey(bytes: Uint8Array): boolean {
 function isEncodedPoint(bytes: Uint8Array): boolean {
   return (bytes.length === 33 && (bytes[0] === 2 || bytes[0] === 3)) || (bytes.length === 65 && bytes[0] === 4);
 }
-

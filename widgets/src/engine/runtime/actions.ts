@@ -1,8 +1,16 @@
 /** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
-import { call, jsonStringify } from "./channel.ts";
+import { call } from "./channel.ts";
 import type { Imported } from "./imports.ts";
 import type { Job } from "./job.ts";
-import { defineProperty, freeze, promiseThen, RangeError, stringTrim, TypeError } from "./primordials.ts";
+import {
+  defineProperty,
+  freeze,
+  jsonStringify,
+  promiseThen,
+  RangeError,
+  stringTrim,
+  TypeError,
+} from "./primordials.ts";
 import type { Responses } from "./response.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;

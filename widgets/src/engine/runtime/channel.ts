@@ -15,7 +15,6 @@ import {
   encode,
   Error,
   jsonParse,
-  jsonStringify,
   PromiseConstructor,
   promiseThen,
   reflectApply,
@@ -183,5 +182,3 @@ export function cancel(id: number): void {
   delete waiting[id];
   send(`{"kind":"cancel","id":${id}}`);
 }
-
-export { jsonStringify };

@@ -1,7 +1,15 @@
 /** `fetch` for actions: the request is made by the host, which counts it and holds the network policy. */
-import { call, cancel, jsonStringify } from "./channel.ts";
+import { call, cancel } from "./channel.ts";
 import type { Frame } from "./channel.ts";
-import { Bytes, defineProperty, PromiseConstructor, promiseThen, reflectApply, uncurryThis } from "./primordials.ts";
+import {
+  Bytes,
+  defineProperty,
+  jsonStringify,
+  PromiseConstructor,
+  promiseThen,
+  reflectApply,
+  uncurryThis,
+} from "./primordials.ts";
 
 const RequestClass = Request;
 const ResponseClass = Response;

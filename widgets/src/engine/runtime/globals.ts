@@ -54,10 +54,12 @@ function define(name: string, value: unknown): void {
 const REFUSED: Readonly<Record<string, string>> = {
   read: "readFile readFileSync readTextFile readTextFileSync readDir readDirSync readLink readLinkSync realPath " +
     "realPathSync stat statSync lstat lstatSync open openSync cwd watchFs",
-  write: "writeFile writeFileSync writeTextFile writeTextFileSync mkdir mkdirSync remove removeSync rename renameSync " +
+  write:
+    "writeFile writeFileSync writeTextFile writeTextFileSync mkdir mkdirSync remove removeSync rename renameSync " +
     "copyFile copyFileSync create createSync truncate truncateSync chmod chmodSync symlink symlinkSync link linkSync " +
     "makeTempDir makeTempDirSync makeTempFile makeTempFileSync chdir",
-  net: "listen listenTls listenDatagram connect connectTls connectQuic serve resolveDns createHttpClient upgradeWebSocket",
+  net:
+    "listen listenTls listenDatagram connect connectTls connectQuic serve resolveDns createHttpClient upgradeWebSocket",
   run: "run kill Command spawn exit",
   ffi: "dlopen",
   sys: "hostname loadavg networkInterfaces osRelease osUptime systemMemoryInfo uid gid memoryUsage execPath",

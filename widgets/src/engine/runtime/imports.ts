@@ -1,7 +1,130 @@
-import type { Vm } from "./internals.ts";
+/**
+ * Static imports of pinned packages: `import x from "name@1.2.3/path"`.
+ *
+ * The service runs actions as classic scripts, so an import is not syntax of the script: it is taken out (replaced by
+ * blanks, so that every position stays), the modules are loaded from the host and evaluated, and their values become
+ * constants of the script scope.
+ */
+import type { ImportDeclaration } from "acorn";
+import { call } from "./channel.ts";
+import type { Vm, VmModule } from "./internals.ts";
+import { parser } from "./parser.ts";
+import { createObject, defineProperty, jsonStringify, promiseThen } from "./primordials.ts";
+
+/** What `showImportDetails` tells of one module. */
 export interface Imported {
-  readonly specifier: string;
+  /** Canonical name, `package@version/path`. */
+  readonly name: string;
+  /** `sha384-` and base64. */
+  readonly integrity: string;
+  readonly bytes: number;
 }
-export async function linkImports(_source: string, _vm: Vm): Promise<{ source: string; imported: Imported[] } | null> {
-  return null;
+
+export interface Linked {
+  /** The source with its import declarations blanked. */
+  readonly source: string;
+  /** Declares the imported names in the script scope; to be run before the source. */
+  readonly prelude: string;
+  readonly imported: readonly Imported[];
+}
+
+const MAX_MODULES = 100;
+
+/** Where the prelude finds the namespaces while it runs. */
+const HANDOVER = "\u0000svcnb imports";
+
+function importDeclarations(source: string): ImportDeclaration[] {
+  if (!source.includes("import")) return [];
+  try {
+    const program = parser().parse(source, { ecmaVersion: "latest", sourceType: "module" });
+    return program.body.filter((node) => node.type === "ImportDeclaration");
+  } catch {
+    return []; // no module either: the engine says what is wrong with it
+  }
+}
+
+/** Loads what a source imports; null when it imports nothing. Runs before any code of the action. */
+export async function linkImports(source: string, vm: Vm): Promise<Linked | null> {
+  const declarations = importDeclarations(source);
+  if (declarations.length === 0) return null;
+  const modules = new Modules(vm);
+  const namespaces: object[] = [];
+  let prelude = "";
+  let rest = source;
+  for (const declaration of declarations) {
+    if (declaration.attributes.length > 0) throw new SyntaxError("import attributes are not supported in actions");
+    prelude += bindings(declaration, namespaces.length);
+    namespaces.push(await modules.evaluate(String(declaration.source.value)));
+    const { start, end } = declaration;
+    rest = rest.slice(0, start) + rest.slice(start, end).replace(/[^\r\n\u2028\u2029]/g, " ") + rest.slice(end);
+  }
+  defineProperty(globalThis, HANDOVER, { value: namespaces, configurable: true });
+  return { source: rest, prelude, imported: modules.imported };
+}
+
+/** Takes the namespaces off the global object again. */
+export function forgetHandover(): void {
+  Reflect.deleteProperty(globalThis, HANDOVER);
+}
+
+/** The constants that one declaration declares, as script text. */
+function bindings(declaration: ImportDeclaration, index: number): string {
+  const from = `globalThis[${jsonStringify(HANDOVER)}][${index}]`;
+  let text = "";
+  for (const specifier of declaration.specifiers) {
+    const local = specifier.local.name;
+    if (specifier.type === "ImportNamespaceSpecifier") {
+      text += `const ${local}=${from};`;
+    } else {
+      let name = "default";
+      if (specifier.type === "ImportSpecifier") {
+        name = specifier.imported.type === "Identifier" ? specifier.imported.name : String(specifier.imported.value);
+      }
+      text += `if(!(${jsonStringify(name)} in ${from}))throw new SyntaxError(${
+        jsonStringify(`The requested module ${declaration.source.raw} does not provide an export named '${name}'`)
+      });const ${local}=${from}[${jsonStringify(name)}];`;
+    }
+  }
+  return text;
+}
+
+class Modules {
+  readonly imported: Imported[] = [];
+  readonly #vm: Vm;
+  readonly #byName: Record<string, VmModule> = createObject(null);
+
+  constructor(vm: Vm) {
+    this.#vm = vm;
+  }
+
+  async evaluate(specifier: string): Promise<object> {
+    const module = await this.#load(specifier, null);
+    if (module.status === "unlinked") {
+      await module.link((wanted, referrer) => this.#load(wanted, nameOf(referrer)));
+    }
+    await module.evaluate();
+    return module.namespace;
+  }
+
+  async #load(specifier: string, importer: string | null): Promise<VmModule> {
+    if (this.imported.length >= MAX_MODULES) throw new Error(`Too many imported modules, maximum ${MAX_MODULES}`);
+    const members = `,"specifier":${jsonStringify(specifier)},"importer":${jsonStringify(importer)}`;
+    const found = await promiseThen(call("import", members).answer, (frame) => frame.body) as unknown as {
+      name: string;
+      integrity: string;
+      source: string;
+      bytes: number;
+    };
+    const known = this.#byName[found.name];
+    if (known !== undefined) return known;
+    const { name, integrity, bytes, source } = found;
+    const module = new this.#vm.SourceTextModule(source, { identifier: `<package ${name}>` });
+    this.#byName[name] = module;
+    this.imported.push(Object.freeze({ name, integrity, bytes }));
+    return module;
+  }
+}
+
+function nameOf(module: VmModule): string {
+  return module.identifier.slice("<package ".length, -1);
 }

@@ -5,6 +5,7 @@ interface VmScript {
 }
 
 interface VmModule {
+  readonly identifier: string;
   readonly status: string;
   readonly namespace: object;
   link(linker: (specifier: string, referrer: VmModule) => VmModule | Promise<VmModule>): Promise<void>;

@@ -1,13 +1,22 @@
 /** One execution, from the job to its end frame. */
 import { installNamespace } from "./actions.ts";
-import { jsonStringify, send, startPump } from "./channel.ts";
+import { send, startPump } from "./channel.ts";
 import { makeConsole } from "./console.ts";
 import { describe, SCRIPT_NAME } from "./failure.ts";
-import { linkImports } from "./imports.ts";
+import { forgetHandover, linkImports } from "./imports.ts";
 import type { Imported } from "./imports.ts";
 import type { Internals } from "./internals.ts";
 import type { Job } from "./job.ts";
-import { defineProperty, encode, jsonParse, PromiseConstructor, promiseThen, reflectApply, uncurryThis } from "./primordials.ts";
+import {
+  defineProperty,
+  encode,
+  jsonParse,
+  jsonStringify,
+  PromiseConstructor,
+  promiseThen,
+  reflectApply,
+  uncurryThis,
+} from "./primordials.ts";
 import { Responses } from "./response.ts";
 import { locateSyntaxError } from "./syntax.ts";
 
@@ -50,6 +59,8 @@ export class Runner {
       if (linked !== null) {
         imported = linked.imported;
         source = linked.source;
+        run(new Script(linked.prelude, { filename: SCRIPT_NAME }));
+        forgetHandover();
       }
       script = new Script(source, { filename: SCRIPT_NAME });
     } catch (error) {

@@ -1,0 +1,1 @@
+"""Actions: who may run one, and the engines that run it."""

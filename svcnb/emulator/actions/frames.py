@@ -1,0 +1,84 @@
+"""Frames between the service and an isolate. What comes from an isolate may be anything.
+
+A frame is two little-endian numbers of 32 bits (length of the JSON text, length of the bytes behind it), the text and
+the bytes. Frames of an isolate begin with the run's secret of 16 bytes.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+SECRET_BYTES: Final = 16
+MAX_JSON_BYTES: Final = 16 * 1024 * 1024
+
+_LENGTHS = struct.Struct("<II")
+
+
+class BadFrame(Exception):
+    """An isolate sent something that is no frame of its bootstrap."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message of an isolate.
+
+    Attributes:
+        body: JSON object.
+        blob: Bytes that came with it.
+    """
+
+    body: dict[str, Any]
+    blob: bytes
+
+
+def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
+    """A frame towards an isolate."""
+    text = json.dumps(body, separators=(",", ":")).encode()
+    return _LENGTHS.pack(len(text), len(blob)) + text + blob
+
+
+class FrameReader:
+    """Cuts the bytes of one isolate into frames.
+
+    Args:
+        secret: What each frame has to begin with.
+        max_blob_bytes: Largest blob that any frame of this run may carry.
+    """
+
+    def __init__(self, secret: bytes, max_blob_bytes: int) -> None:
+        self._secret = secret
+        self._max_blob_bytes = max_blob_bytes
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Takes bytes in, gives whole frames out.
+
+        Raises:
+            BadFrame: Wrong secret, impossible lengths, or no JSON object.
+        """
+        buffer = self._buffer
+        buffer += data
+        header = SECRET_BYTES + _LENGTHS.size
+        while len(buffer) >= header:
+            if not hmac.compare_digest(bytes(buffer[:SECRET_BYTES]), self._secret):
+                raise BadFrame("bytes that the bootstrap did not send")
+            json_length, blob_length = _LENGTHS.unpack_from(buffer, SECRET_BYTES)
+            if json_length > MAX_JSON_BYTES or blob_length > self._max_blob_bytes:
+                raise BadFrame(f"a frame of {json_length} and {blob_length} bytes")
+            total = header + json_length + blob_length
+            if len(buffer) < total:
+                return
+            try:
+                body = json.loads(buffer[header : header + json_length])
+            except (ValueError, RecursionError):
+                raise BadFrame("a frame that holds no JSON") from None
+            if not isinstance(body, dict):
+                raise BadFrame("a frame that is no JSON object")
+            blob = bytes(buffer[header + json_length : total])
+            del buffer[:total]
+            yield Frame(body, blob)

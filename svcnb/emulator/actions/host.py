@@ -1,0 +1,125 @@
+"""What an action may ask for, answered by the service: keys, encryption, outbound requests, packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Module, OperationRefused
+from svcnb.emulator.keys.cipher import NONCE_BYTES, CipherError, decrypt, encrypt
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.keys.secp import address_of, compressed_public_key
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from svcnb.emulator.actions.network import Network
+    from svcnb.emulator.actions.packages import Packages
+    from svcnb.emulator.randomness import Randomness
+
+
+class KeyRefused(Exception):
+    """A wallet may not be used in this execution. The text reaches the action."""
+
+
+class ActionHost:
+    """Answers the operations of one execution.
+
+    Args:
+        custody: Derives action keys.
+        cid: CID of the running action.
+        wallet_secret: Answers the 32 secret bytes of a wallet, given its ``pkpId`` as the action wrote it; raises
+            `KeyRefused` when this key and action may not use it.
+        headers: What the action reads as its headers: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
+        network: Makes outbound requests.
+        vocabulary: Names that the action sees.
+        packages: Answers imports; None when no package folder is set.
+        randomness: Where nonces come from; None is the operating system.
+    """
+
+    def __init__(
+        self,
+        *,
+        custody: Custody,
+        cid: str,
+        wallet_secret: Callable[[str], Awaitable[bytes]],
+        headers: Mapping[str, str],
+        network: Network,
+        vocabulary: Vocabulary,
+        packages: Packages | None = None,
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._custody = custody
+        self._cid = cid
+        self._wallet_secret = wallet_secret
+        self._headers = dict(headers)
+        self._network = network
+        self._vocabulary = vocabulary
+        self._packages = packages
+        self._randomness = randomness
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Names that the action sees."""
+        return self._vocabulary
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Request and correlation id."""
+        return self._headers
+
+    async def get_private_key(self, pkp_id: str) -> str:
+        """A wallet's private key, if this execution may use it."""
+        return "0x" + (await self._secret(pkp_id)).hex()
+
+    async def get_action_private_key(self) -> str:
+        """The running action's own private key."""
+        return "0x" + self._custody.action_secret(self._cid).hex()
+
+    async def get_action_public_key(self, ipfs_id: str) -> str:
+        """Any action's compressed public key; needs no permission (specification 1.9)."""
+        return compressed_public_key(self._custody.action_secret(ipfs_id))
+
+    async def get_action_wallet_address(self, ipfs_id: str) -> str:
+        """Any action's address; needs no permission (specification 1.9)."""
+        return address_of(self._custody.action_secret(ipfs_id))
+
+    async def encrypt(self, pkp_id: str, message: str) -> str:
+        """Encrypts under a wallet's secret, with a fresh nonce."""
+        secret = await self._secret(pkp_id)
+        if self._randomness is None:
+            nonce = os.urandom(NONCE_BYTES)
+        else:
+            nonce = self._randomness.bytes(NONCE_BYTES, "action nonce")
+        try:
+            return encrypt(secret, message, nonce)
+        except CipherError as error:
+            raise OperationRefused(f"Encrypt: {error}") from None
+
+    async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
+        """The reverse of `encrypt`."""
+        secret = await self._secret(pkp_id)
+        try:
+            return decrypt(secret, ciphertext)
+        except CipherError as error:
+            raise OperationRefused(f"Decrypt: {error}") from None
+
+    async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+        """One outbound request under the network policy."""
+        return await self._network.fetch(request, limits)
+
+    async def package(self, specifier: str, importer: str | None) -> Module:
+        """The source of an imported module."""
+        if self._packages is None:
+            raise OperationRefused(
+                f"Cannot import {specifier!r}: this emulator has no package folder. Start it with "
+                "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
+            )
+        return self._packages.load(specifier, importer)
+
+    async def _secret(self, pkp_id: str) -> bytes:
+        try:
+            return await self._wallet_secret(pkp_id)
+        except KeyRefused as refused:
+            raise OperationRefused(str(refused)) from None

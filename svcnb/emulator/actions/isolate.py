@@ -1,0 +1,173 @@
+"""One V8 process: warmed, then given a single job, then ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+
+from svcnb.emulator.actions.processes import Exit, Process, ProcessHost, error_file, read_error_file
+
+_READY = b"R"
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class StartFailed(RuntimeError):
+    """A process ended before it was warm."""
+
+
+class Isolate(asyncio.Protocol):
+    """The service's end of one isolate.
+
+    Args:
+        host: Starts and ends its process.
+    """
+
+    def __init__(self, host: ProcessHost) -> None:
+        self._host = host
+        self._process: Process | None = None
+        self._transport: asyncio.Transport | None = None
+        self._errors = -1
+        self._statm = -1
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._on_data: Callable[[bytes], None] | None = None
+        self._on_lost: Callable[[], None] | None = None
+        self._idle_bytes = 0
+
+    async def start(self, timeout_s: float) -> None:
+        """Starts the process and waits until it is warm.
+
+        Raises:
+            StartFailed: It ended or took too long; the text says what it wrote.
+        """
+        ours, theirs = socket.socketpair()
+        self._errors = error_file()
+        try:
+            with theirs:
+                self._process = self._host.spawn(theirs, self._errors)
+            self._process.exited.add_done_callback(self._exited)
+            loop = asyncio.get_running_loop()
+            await loop.create_unix_connection(lambda: self, sock=ours)
+            async with asyncio.timeout(timeout_s):
+                await self._ready
+        except (OSError, TimeoutError, StartFailed) as error:
+            said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
+            self.close()
+            raise StartFailed(f"an isolate did not start: {said}") from None
+        except BaseException:
+            self.close()
+            raise
+        if self._process.pid is not None:
+            with contextlib.suppress(OSError):
+                self._statm = os.open(f"/proc/{self._process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+        self._idle_bytes = self.resident_bytes() or 0
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, once known."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is warm and alive."""
+        return self._process is not None and not self._process.exited.done() and self._transport is not None
+
+    def resident_bytes(self) -> int | None:
+        """Resident memory of the process, or None where the system does not tell."""
+        if self._statm < 0:
+            return None
+        try:
+            return int(os.pread(self._statm, 128, 0).split()[1]) * _PAGE
+        except (OSError, IndexError):
+            return None
+
+    def grown_bytes(self) -> int | None:
+        """Resident memory beyond that of the idle spare."""
+        now = self.resident_bytes()
+        return None if now is None else max(0, now - self._idle_bytes)
+
+    def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
+        """Gives it its one job.
+
+        Args:
+            job: The job's frame.
+            on_data: Receives all that it writes.
+            on_lost: Called when its channel closes.
+        """
+        self._on_data, self._on_lost = on_data, on_lost
+        self.write(job)
+
+    def write(self, data: bytes) -> None:
+        """Sends bytes; lost silently when it is gone, which ``on_lost`` tells."""
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def pause(self) -> None:
+        """Stops reading from it, so that it has to wait."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        """Reads again."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
+        """Waits for the end of the process.
+
+        Returns:
+            How it ended, and its last words on standard error.
+        """
+        if self._process is None:
+            return Exit(None), ""
+        try:
+            how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
+        except TimeoutError:
+            how = Exit(None, reason="it does not end")
+        return how, read_error_file(self._errors) if self._errors >= 0 else ""
+
+    def close(self) -> None:
+        """Ends the process and lets go of everything."""
+        if self._process is not None:
+            self._host.kill(self._process)
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+        for descriptor in (self._errors, self._statm):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._errors = self._statm = -1
+        self._on_data = self._on_lost = None
+        if not self._ready.done():
+            self._ready.cancel()
+
+    def _exited(self, _: asyncio.Future[Exit]) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(StartFailed("its process ended"))
+
+    # --- asyncio.Protocol ---------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the event loop."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what a stream connection gives
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop."""
+        if self._on_data is not None:
+            self._on_data(data)
+        elif not self._ready.done():
+            if data == _READY:
+                self._ready.set_result(None)
+            else:
+                self._ready.set_exception(StartFailed(f"it greeted with {data[:64]!r}"))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
+        """Called by the event loop."""
+        self._transport = None
+        if not self._ready.done():
+            self._ready.set_exception(StartFailed("it closed its channel"))
+        if self._on_lost is not None:
+            self._on_lost()

@@ -1,0 +1,81 @@
+"""Whether the machine is too busy to start another execution (reference facts 8)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PRESSURE = Path("/proc/pressure/cpu")
+
+
+class LoadGauge:
+    """Samples load average and CPU pressure, at most once in ``interval_s``.
+
+    Args:
+        multiplier: 1-minute load average per core above which the machine is overloaded.
+        psi_threshold: CPU pressure stall ("some") in percent of the last interval above which it is overloaded.
+        interval_s: Seconds that one sample stays valid.
+        clock: Seconds, monotonic.
+        load_average: Reads the 1-minute load average; None where the system has none.
+        stalled_us: Reads the total stall time in microseconds; None where the kernel does not tell.
+    """
+
+    def __init__(
+        self,
+        *,
+        multiplier: float = 2.0,
+        psi_threshold: float = 50.0,
+        interval_s: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        load_average: Callable[[], float | None] | None = None,
+        stalled_us: Callable[[], int | None] | None = None,
+    ) -> None:
+        self._limit = multiplier * (os.cpu_count() or 1)
+        self._psi_threshold = psi_threshold
+        self._interval_s = interval_s
+        self._clock = clock
+        self._load_average = load_average or read_load_average
+        self._stalled_us = stalled_us or read_stalled_us
+        self._sampled_at: float | None = None
+        self._stalled_before: int | None = None
+        self._overloaded = False
+
+    def overloaded(self) -> bool:
+        """Whether executions should be refused with 429 now."""
+        now = self._clock()
+        if self._sampled_at is None or now - self._sampled_at >= self._interval_s:
+            self._sample(now)
+        return self._overloaded
+
+    def _sample(self, now: float) -> None:
+        load = self._load_average()
+        stalled = self._stalled_us()
+        pressure = 0.0
+        if stalled is not None and self._stalled_before is not None and self._sampled_at is not None:
+            # Over a long pause between samples this is the mean, which forgets a burst; the load average remembers it.
+            pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
+        self._sampled_at, self._stalled_before = now, stalled
+        self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
+
+
+def read_load_average() -> float | None:
+    """The 1-minute load average, or None (Windows)."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return None
+
+
+def read_stalled_us() -> int | None:
+    """Microseconds that some task has waited for a CPU since boot, or None where the kernel does not tell."""
+    try:
+        text = PRESSURE.read_text(encoding="ascii")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind == "some" and "total=" in rest:
+            return int(rest.rpartition("total=")[2])
+    return None

@@ -1,0 +1,216 @@
+"""Outbound requests of actions: made for real, refused, recorded, or answered from a recording."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
+from svcnb.emulator.actions.recording import Recording
+from svcnb.protocol.limits import ActionLimits
+
+if TYPE_CHECKING:
+    import httpx
+
+Policy = Literal["allow", "deny", "record", "replay"]
+POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
+
+_MAX_REDIRECTS = 20  # WHATWG Fetch, HTTP-redirect fetch
+_CONNECT_S = 10.0
+# Set by the client itself for each hop, or meaningless past it.
+_NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
+_NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+
+class PrivateAddress(Exception):
+    """A request would go to an address that is not public."""
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """Addresses of a host, in the order of preference."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address belongs to the public internet."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return (mapped or ip).is_global and not ip.is_multicast
+
+
+class Network:
+    """Makes the outbound requests of all executions.
+
+    Args:
+        policy: ``allow``, ``deny``, ``record`` (allow, and write down), or ``replay`` (only what was written down).
+        file: The recording.
+        block_private: Whether addresses that are not public are refused, redirects included.
+        resolver: Answers addresses of a host, for tests.
+    """
+
+    def __init__(
+        self,
+        policy: Policy = "allow",
+        file: Path | None = None,
+        *,
+        block_private: bool = False,
+        resolver: Resolve = resolve,
+    ) -> None:
+        self._block_private = block_private
+        self._resolve = resolver
+        self._client: httpx.AsyncClient | None = None
+        self.policy: Policy = "allow"
+        self._recording: Recording | None = None
+        self.configure(policy, file)
+
+    @property
+    def file(self) -> Path | None:
+        """The recording in use."""
+        return None if self._recording is None else self._recording.path
+
+    def configure(self, policy: Policy, file: Path | None = None) -> None:
+        """Changes the policy from now on; a replay starts from the beginning.
+
+        Raises:
+            ValueError: The policy is unknown, or needs a file.
+            RecordingError: The recording cannot be read.
+        """
+        if policy not in POLICIES:
+            raise ValueError(f"network policy {policy!r} is unknown: use one of {', '.join(POLICIES)}")
+        if policy in {"record", "replay"} and file is None:
+            raise ValueError(f"network policy {policy!r} needs a file, the recording")
+        recording = None
+        if file is not None:
+            recording = Recording(file, must_exist=policy == "replay")
+        self.policy, self._recording = policy, recording
+
+    async def close(self) -> None:
+        """Closes connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+        """Makes one request, or answers it, as the policy says.
+
+        Raises:
+            OperationRefused: The policy forbids it, or it failed; becomes a TypeError inside the action.
+        """
+        parts = urlsplit(request.url)
+        if parts.scheme not in {"http", "https"}:
+            raise _refused(f"the scheme {parts.scheme!r} is not supported, use http or https")
+        if self.policy == "deny":
+            raise _refused("outbound requests are switched off (network policy 'deny')")
+        if self.policy == "replay" and self._recording is not None:
+            found = self._recording.replay(request)
+            if found is None:
+                raise _refused(
+                    f"the recording {self._recording.path.name} holds no answer to {request.method} {request.url}; "
+                    "record it first (network policy 'record')"
+                )
+            return found
+        response = await self._send(request, limits)
+        if self.policy == "record" and self._recording is not None:
+            await self._recording.add(request, response)
+        return response
+
+    async def _send(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+        import httpx
+
+        if self._client is None:
+            self._client = self._new_client()
+        headers = [(name, value) for name, value in request.headers if name.lower() not in _NOT_FORWARDED]
+        try:
+            async with asyncio.timeout(limits.fetch_timeout_ms / 1000):
+                built = self._client.build_request(request.method, request.url, headers=headers, content=request.body)
+                response = await self._client.send(built, stream=True, follow_redirects=request.redirect == "follow")
+                try:
+                    if request.redirect == "error" and response.has_redirect_location:
+                        raise _refused("it was redirected, and redirect is 'error'")
+                    body = await _read(response, limits.max_fetch_bytes)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            raise _refused(f"no answer within {limits.fetch_timeout_ms} ms") from None
+        except PrivateAddress as error:
+            raise _refused(str(error)) from None
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise _refused(f"{type(error).__name__} {error}".strip()) from None
+        return FetchResponse(
+            status=response.status_code,
+            status_text=response.reason_phrase,
+            headers=tuple((k, v) for k, v in response.headers.multi_items() if k.lower() not in _NOT_RETURNED),
+            body=body,
+            url=str(response.url),
+            redirected=bool(response.history),
+        )
+
+    def _new_client(self) -> httpx.AsyncClient:
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx
+
+        # One client serves all executions: it must carry nothing from one to the next.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        transport = None
+        if self._block_private:
+            transport = _checked_transport(httpx.AsyncHTTPTransport(trust_env=False), self._resolve)
+        return httpx.AsyncClient(
+            transport=transport,
+            trust_env=not self._block_private,  # a proxy would resolve names by itself
+            cookies=no_cookies,
+            max_redirects=_MAX_REDIRECTS,
+            timeout=httpx.Timeout(None, connect=_CONNECT_S),
+            headers={"user-agent": "svcnb-action"},
+        )
+
+
+def _checked_transport(inner: httpx.AsyncHTTPTransport, resolver: Resolve) -> httpx.AsyncBaseTransport:
+    import httpx
+
+    class CheckedTransport(httpx.AsyncBaseTransport):
+        """Connects to the very address that was checked, so that a second look-up cannot differ."""
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            host = request.url.host
+            port = request.url.port or (443 if request.url.scheme == "https" else 80)
+            try:
+                addresses = await resolver(host, port)
+            except OSError as error:
+                raise httpx.ConnectError(f"{host} has no address: {error.strerror}", request=request) from None
+            for address in addresses:
+                if not is_public(address):
+                    raise PrivateAddress(f"{host} is a private address, which this emulator blocks")
+            if not addresses:
+                raise httpx.ConnectError(f"{host} has no address", request=request)
+            request.extensions = {**request.extensions, "sni_hostname": host}
+            request.url = request.url.copy_with(host=addresses[0])
+            return await inner.handle_async_request(request)
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    return CheckedTransport()
+
+
+async def _read(response: httpx.Response, max_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > max_bytes:
+            raise _refused(f"the answer is longer than {max_bytes} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _refused(why: str) -> OperationRefused:
+    return OperationRefused(f"fetch failed: {why}", name="TypeError")

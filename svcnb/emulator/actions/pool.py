@@ -1,0 +1,196 @@
+"""Warm spares: isolates that are ready before anybody asks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+
+from svcnb.emulator.actions.isolate import Isolate, StartFailed
+from svcnb.emulator.actions.processes import ProcessHost
+from svcnb.emulator.actions.protocol import EngineUnavailable
+
+_LOG = logging.getLogger(__name__)
+
+_START_S = 30.0
+_FAILURES_TO_OPEN = 5
+_OPEN_S = 60.0  # reference facts 5.8
+_GROWTH = 4
+_CALM_S = 30.0
+
+
+class Pool:
+    """Keeps isolates warm and hands each out once.
+
+    Args:
+        new_host: Makes the host that starts processes; called again when one is lost.
+        spares: How many to keep ready. While runs have to wait for one, up to four times as many are kept; after half a
+            minute without waiting the number goes back.
+        clock: Seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        new_host: Callable[[Callable[[], None]], ProcessHost],
+        *,
+        spares: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._new_host = new_host
+        self._base = spares
+        self._target = spares
+        self._clock = clock
+        self._host: ProcessHost | None = None
+        self._ready: deque[Isolate] = deque()
+        self._waiting: deque[asyncio.Future[Isolate]] = deque()
+        self._starting: set[asyncio.Task[None]] = set()
+        # Two at a time on two cores: more would only make each slower.
+        self._max_starting = max(2, os.cpu_count() or 2)
+        self._failures = 0
+        self._last_failure = ""
+        self._open_until = 0.0
+        self._last_wait = 0.0
+        self._calm: asyncio.TimerHandle | None = None
+        self._stopped = True
+        self.started = 0
+
+    @property
+    def ready(self) -> int:
+        """Spares that can be handed out."""
+        return sum(isolate.usable for isolate in self._ready)
+
+    @property
+    def waiting(self) -> int:
+        """Runs that wait for a spare."""
+        return len(self._waiting)
+
+    @property
+    def available(self) -> bool:
+        """False while the circuit breaker is open: starting failed again and again."""
+        return not self._stopped and self._clock() >= self._open_until
+
+    def start(self) -> None:
+        """Begins to fill in the background."""
+        self._stopped = False
+        self._fill()
+
+    async def stop(self) -> None:
+        """Ends all spares; whoever waits gets `EngineUnavailable`."""
+        self._stopped = True
+        if self._calm is not None:
+            self._calm.cancel()
+        self._refuse_waiting("the engine was stopped")
+        for task in list(self._starting):
+            task.cancel()
+        await asyncio.gather(*self._starting, return_exceptions=True)
+        while self._ready:
+            self._ready.popleft().close()
+        host, self._host = self._host, None
+        if host is not None:
+            await host.stop()
+
+    async def take(self) -> Isolate:
+        """A warm isolate for one job; the caller closes it.
+
+        Raises:
+            EngineUnavailable: None can be started.
+        """
+        if not self.available:
+            raise EngineUnavailable(self._last_failure or "the engine does not run")
+        while self._ready:
+            isolate = self._ready.popleft()
+            if isolate.usable:
+                self._fill()
+                return isolate
+            isolate.close()
+        self._last_wait = self._clock()
+        self._target = min(self._target + 1, self._base * _GROWTH)
+        place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._fill()
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled() and place.exception() is None:
+                place.result().close()
+            raise
+        finally:
+            if place in self._waiting:
+                self._waiting.remove(place)
+
+    def _fill(self) -> None:
+        if self._stopped or self._clock() < self._open_until:
+            return
+        wanted = self._target + len(self._waiting) - len(self._ready) - len(self._starting)
+        for _ in range(min(wanted, self._max_starting - len(self._starting))):
+            task = asyncio.ensure_future(self._add())
+            self._starting.add(task)
+            task.add_done_callback(self._added)
+
+    async def _add(self) -> None:
+        if self._host is None or not self._host.alive:
+            self._host = self._new_host(self._lost)
+            self._host.start()
+        isolate = Isolate(self._host)
+        await isolate.start(_START_S)
+        self.started += 1
+        self._failures = 0
+        while self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(isolate)
+                return
+        self._ready.append(isolate)
+
+    def _added(self, task: asyncio.Task[None]) -> None:
+        self._starting.discard(task)
+        if self._stopped or task.cancelled():
+            return
+        if (error := task.exception()) is not None:
+            if not isinstance(error, (StartFailed, OSError)):
+                _LOG.error("an isolate could not be started", exc_info=error)
+            self._failed(str(error))
+        self._settle_later()
+        self._fill()
+
+    def _failed(self, text: str) -> None:
+        self._failures += 1
+        self._last_failure = text
+        if self._failures >= _FAILURES_TO_OPEN:
+            _LOG.error("no isolate could be started, %d times in a row: %s", self._failures, text)
+            self._failures = 0
+            self._open_until = self._clock() + _OPEN_S
+            self._refuse_waiting(text)
+            asyncio.get_running_loop().call_later(_OPEN_S, self._fill)
+
+    def _refuse_waiting(self, text: str) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for place in waiting:
+            if not place.done():
+                place.set_exception(EngineUnavailable(text))
+
+    def _lost(self) -> None:
+        """The host is gone and took every isolate with it."""
+        _LOG.warning("the process that starts isolates was lost; another takes its place")
+        self._host = None
+        while self._ready:
+            self._ready.popleft().close()
+        if not self._stopped:
+            self._failed("the process that starts isolates was lost")
+            self._fill()
+
+    def _settle_later(self) -> None:
+        if self._target > self._base and self._calm is None:
+            self._calm = asyncio.get_running_loop().call_later(_CALM_S, self._settle)
+
+    def _settle(self) -> None:
+        self._calm = None
+        if self._clock() - self._last_wait >= _CALM_S:
+            self._target = self._base
+            while len(self._ready) > self._target:
+                self._ready.pop().close()
+        else:
+            self._settle_later()

@@ -1,0 +1,223 @@
+"""The emulator's end of the spawner: starts, ends and hears about the processes of an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+_SPAWNER = Path(__file__).with_name("spawner.py")
+_STOP_S = 5.0
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a process ended.
+
+    Attributes:
+        status: Exit code, negative for a signal; None when it could not be started.
+        cpu_s: Processor seconds it used.
+        reason: Why it could not be started, or was lost.
+    """
+
+    status: int | None
+    cpu_s: float = 0.0
+    reason: str = ""
+
+
+class Process:
+    """One process that the spawner started or is about to."""
+
+    def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
+        self.token = token
+        self.pid: int | None = None
+        self.exited: asyncio.Future[Exit] = loop.create_future()
+
+    def end(self, how: Exit) -> None:
+        """Notes that it is gone."""
+        if not self.exited.done():
+            self.exited.set_result(how)
+
+
+class ProcessHost:
+    """Starts processes of one kind through a spawner of its own.
+
+    Args:
+        argv: Command line of every process.
+        env: Their whole environment.
+        cwd: Their folder.
+        limits: Resource limits by the names of the module ``resource``.
+        remove: Folder that is removed when all is over, also when the emulator is killed.
+        on_lost: Called once when the spawner itself is gone without having been stopped.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        limits: Mapping[str, int],
+        remove: Path | None,
+        on_lost: Callable[[], None],
+    ) -> None:
+        self._setup = {
+            "argv": list(argv),
+            "env": dict(env),
+            "cwd": str(cwd),
+            "limits": dict(limits),
+            "remove": None if remove is None else str(remove),
+        }
+        self._on_lost = on_lost
+        self._tokens = count(1)
+        self._processes: dict[int, Process] = {}
+        self._control: socket.socket | None = None
+        self._spawner: subprocess.Popen[bytes] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._buffer = b""
+
+    @property
+    def alive(self) -> bool:
+        """Whether processes can be started."""
+        return self._control is not None
+
+    def start(self) -> None:
+        """Starts the spawner.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        self._loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        try:
+            self._spawner = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", str(_SPAWNER), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+                env={},
+            )
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        ours.settimeout(0)
+        self._control = ours
+        self._loop.add_reader(ours.fileno(), self._receive)
+        self._send(self._setup)
+
+    def spawn(self, channel: socket.socket, errors: int) -> Process:
+        """Starts a process.
+
+        Args:
+            channel: Becomes its standard input and output; the caller closes its own copy.
+            errors: Descriptor of its standard error.
+
+        Returns:
+            The process; whether it lives is told by ``exited``.
+
+        Raises:
+            OSError: The spawner is gone.
+        """
+        if self._control is None or self._loop is None:
+            raise OSError("the spawner does not run")
+        process = Process(next(self._tokens), self._loop)
+        self._processes[process.token] = process
+        try:
+            self._send({"spawn": process.token}, [channel.fileno(), errors])
+        except OSError:
+            del self._processes[process.token]
+            raise
+        return process
+
+    def kill(self, process: Process) -> None:
+        """Ends a process by signal; nothing it does can prevent that."""
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({"kill": process.token})
+
+    async def stop(self) -> None:
+        """Ends every process and the spawner, and waits until they are gone."""
+        self._disconnect("the engine was stopped")
+        spawner, self._spawner = self._spawner, None
+        if spawner is not None:
+            try:
+                await asyncio.to_thread(spawner.wait, _STOP_S)
+            except subprocess.TimeoutExpired:
+                spawner.kill()  # its children are tied to it by the kernel
+                spawner.wait()
+
+    def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        if self._control is None:
+            raise OSError("the spawner does not run")
+        data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        sent = socket.send_fds(self._control, [data], list(descriptors))
+        while sent < len(data):  # only the first message is long
+            sent += self._control.send(data[sent:])
+
+    def _receive(self) -> None:
+        if self._control is None:
+            return
+        try:
+            data = self._control.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            spawner, self._spawner = self._spawner, None
+            self._disconnect("the process that starts isolates was lost")
+            if spawner is not None:
+                spawner.kill()
+                spawner.wait()
+            self._on_lost()
+            return
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            self._hear(json.loads(line))
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        if "spawned" in message:
+            if (process := self._processes.get(message["spawned"])) is not None:
+                process.pid = message["pid"]
+        elif "failed" in message:
+            if (process := self._processes.pop(message["failed"], None)) is not None:
+                process.end(Exit(None, reason=message["error"]))
+        elif (process := self._processes.pop(message["exited"], None)) is not None:
+            process.end(Exit(message["status"], message["cpu_s"]))
+
+    def _disconnect(self, reason: str) -> None:
+        control, self._control = self._control, None
+        if control is not None and self._loop is not None:
+            self._loop.remove_reader(control.fileno())
+            control.close()
+        processes, self._processes = self._processes, {}
+        for process in processes.values():
+            process.end(Exit(None, reason=reason))
+
+
+def error_file() -> int:
+    """A descriptor without a name for a process to write its last words to; at most what its size limit allows."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("stderr", os.MFD_CLOEXEC)
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def read_error_file(descriptor: int, limit: int = 16_384) -> str:
+    """What was written to an `error_file`, at most ``limit`` bytes of its end."""
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, limit, max(0, size - limit)).decode(errors="replace")

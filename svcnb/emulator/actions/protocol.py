@@ -1,0 +1,196 @@
+"""What the service knows of an engine that runs actions, and what an engine knows of the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from svcnb.emulator.actions.trace import Trace
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+ErrorKind = Literal["throw", "syntax", "timeout", "memory", "host"]
+
+
+class EngineUnavailable(RuntimeError):
+    """No process can be started to run actions. Nothing was executed, so nothing is charged (specification 7: 503)."""
+
+
+class OperationRefused(Exception):
+    """A host operation ends with an error inside the action, which may catch it.
+
+    Args:
+        message: Text of the JavaScript error; never holds a secret.
+        name: Class of the JavaScript error.
+    """
+
+    def __init__(
+        self, message: str, *, name: Literal["Error", "TypeError", "RangeError", "AbortError"] = "Error"
+    ) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@dataclass(frozen=True)
+class FetchRequest:
+    """One outbound request as an action made it.
+
+    Attributes:
+        method: Upper-case HTTP method.
+        url: Absolute address.
+        headers: Name and value pairs in order.
+        body: Request body, or None.
+        redirect: ``follow``, ``error`` or ``manual`` (WHATWG Fetch).
+    """
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    redirect: str = "follow"
+
+
+@dataclass(frozen=True)
+class FetchResponse:
+    """The answer to a `FetchRequest`.
+
+    Attributes:
+        status: HTTP status from 200 to 599.
+        status_text: Reason phrase, often empty.
+        headers: Name and value pairs; content encodings are already undone.
+        body: The whole body.
+        url: Address after redirects.
+        redirected: Whether there was a redirect.
+    """
+
+    status: int
+    status_text: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    url: str
+    redirected: bool = False
+
+
+class Host(Protocol):
+    """The operations that an action may ask for. An engine counts them; a host decides whether they are allowed.
+
+    Each may raise `OperationRefused`, which becomes an ordinary error inside the action.
+    """
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Names that the action sees."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Request and correlation id (reference facts 2.8)."""
+
+    async def get_private_key(self, pkp_id: str) -> str:
+        """A wallet's private key, ``0x`` and 64 hex digits."""
+
+    async def get_action_private_key(self) -> str:
+        """The running action's own private key."""
+
+    async def get_action_public_key(self, ipfs_id: str) -> str:
+        """Any action's compressed public key, ``0x`` and 66 hex digits."""
+
+    async def get_action_wallet_address(self, ipfs_id: str) -> str:
+        """Any action's address in lower case."""
+
+    async def encrypt(self, pkp_id: str, message: str) -> str:
+        """AES-256-GCM under a wallet's secret (reference facts 4.4)."""
+
+    async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
+        """The reverse of `encrypt`."""
+
+    async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+        """One outbound request under the network policy."""
+
+    async def package(self, specifier: str, importer: str | None) -> Module:
+        """The source of an imported module (reference facts 5.5)."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module of a package that an action imports.
+
+    Attributes:
+        name: Canonical name, ``package@version/path``.
+        source: JavaScript text.
+        integrity: ``sha384-`` and base64.
+    """
+
+    name: str
+    source: str
+    integrity: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one execution ended.
+
+    Attributes:
+        ok: Whether ``main`` finished.
+        response: Value for the answer (reference facts 5.2); None when not ok.
+        logs: Console output; kept for failed runs, too, although only successful ones answer with it.
+        error: Text of the 500 answer, without its general prefix.
+        error_kind: What sort of failure; ``host`` is ours, the others are the action's.
+        trace: Timeline of the run.
+        elapsed_s: Seconds of wall clock from start to end, waiting in line not included.
+    """
+
+    ok: bool
+    response: object
+    logs: str
+    trace: Trace
+    elapsed_s: float
+    error: str | None = None
+    error_kind: ErrorKind | None = None
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """What can be told about an engine.
+
+    Attributes:
+        name: Its name in settings and traces.
+        ready: Spares that wait for a job.
+        running: Executions under way.
+        waiting: Executions in line.
+        started: Processes started so far.
+        available: Whether a run can be expected to start.
+    """
+
+    name: str
+    ready: int = 0
+    running: int = 0
+    waiting: int = 0
+    started: int = 0
+    available: bool = True
+    details: dict[str, object] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Runs actions, each in an isolate of its own."""
+
+    async def start(self) -> None:
+        """Begins to warm up in the background; returns at once."""
+
+    async def stop(self) -> None:
+        """Ends every process. Runs under way end with kind ``host``."""
+
+    async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
+        """Runs one action.
+
+        Args:
+            source: JavaScript text.
+            params: JSON value that ``main`` receives.
+            limits: What the run may use.
+            host: Answers its operations.
+
+        Raises:
+            EngineUnavailable: No process could be started.
+        """
+
+    def state(self) -> EngineState:
+        """Where the engine stands."""

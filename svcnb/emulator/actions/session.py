@@ -1,0 +1,346 @@
+"""One execution seen from the service: answers the isolate's calls, holds the limits, decides how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import re
+from collections.abc import Awaitable
+from typing import Any
+from urllib.parse import urlsplit
+
+from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
+from svcnb.emulator.actions.isolate import Isolate
+from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, OperationRefused, Outcome
+from svcnb.emulator.actions.trace import Trace
+from svcnb.protocol.limits import ActionLimits
+
+# Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
+_MAX_IN_FLIGHT = 64
+_KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+_MAX_ERROR_CHARS = 70_000
+_MAX_RESPONSE_DEPTH = 128
+# What V8, Rust's allocator and Deno write when memory runs out.
+_OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
+
+
+def timeout_text(limits: ActionLimits) -> str:
+    """The error of a run that took too long (reference facts 5.6)."""
+    return f"Your function exceeded the maximum runtime of {limits.timeout_ms} ms and was terminated."
+
+
+def memory_text(limits: ActionLimits) -> str:
+    """The error of a run that used too much memory (reference facts 5.6)."""
+    return f"Your function exceeded the maximum memory of {limits.memory_limit_mb} MB and was terminated."
+
+
+HOST_LOST_TEXT = "The process that ran this action was lost and has been replaced. Nothing was charged; run it again."
+
+
+class Session:
+    """Drives one isolate through one job.
+
+    Args:
+        isolate: A warm one; used up afterwards.
+        host: Answers operations.
+        limits: What the run may use.
+        trace: Where events go.
+    """
+
+    def __init__(self, isolate: Isolate, host: Host, limits: ActionLimits, trace: Trace) -> None:
+        self._isolate = isolate
+        self._host = host
+        self._limits = limits
+        self._trace = trace
+        self._secret = os.urandom(SECRET_BYTES)
+        self._reader = FrameReader(self._secret, max(limits.max_response_length, limits.max_fetch_bytes))
+        self._logs: list[str] = []
+        self._log_bytes = 0
+        self._key_operations = 0
+        self._fetches = 0
+        self._calls: dict[int, asyncio.Task[None]] = {}
+        self._paused = False
+        self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+    async def run(self, source: str, params: object) -> Outcome:
+        """Runs the job to its end; the isolate is to be closed afterwards."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.call_later(self._limits.timeout_ms / 1000, self.time_out)
+        self._trace.add("start")
+        try:
+            self._isolate.begin(self._job(source, params), self._receive, self._lost)
+            return await self._finished
+        finally:
+            deadline.cancel()
+            for task in self._calls.values():
+                task.cancel()
+
+    def time_out(self) -> None:
+        """Ends the run at its deadline."""
+        self._fail("timeout", timeout_text(self._limits))
+
+    def check_memory(self, slack_bytes: int) -> None:
+        """Ends the run if the isolate holds more than it may.
+
+        Args:
+            slack_bytes: What the engine itself may add: young generation, compiled code, read buffers.
+        """
+        grown = self._isolate.grown_bytes()
+        if grown is not None and grown > self._limits.memory_limit_mb * 2**20 + slack_bytes:
+            self._fail("memory", memory_text(self._limits))
+
+    def _job(self, source: str, params: object) -> bytes:
+        words = self._host.vocabulary
+        names = {
+            "namespace": words.namespace,
+            "actions": words.actions_global,
+            "auth": words.auth_global,
+            "headers": words.headers_global,
+            "privateKey": words.private_key_function,
+            "actionPrivateKey": words.action_private_key_function,
+            "actionPublicKey": words.action_public_key_function,
+            "actionWalletAddress": words.action_wallet_address_function,
+        }
+        body = {
+            "source": source,
+            "params": json.dumps(params),
+            "names": names,
+            "headers": self._host.headers,
+            "maxResponseBytes": self._limits.max_response_length,
+            "maxLogBytes": self._limits.max_console_log_length,
+        }
+        return pack(body, self._secret)
+
+    # --- what the isolate says ----------------------------------------------------------------------------------
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            for frame in self._reader.feed(data):
+                if self._finished.done():
+                    return
+                self._hear(frame)
+        except (BadFrame, KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            # Only the bootstrap holds the secret, so this is a defect or an escape. Either way: no answer from it.
+            self._fail("host", HOST_LOST_TEXT)
+
+    def _hear(self, frame: Frame) -> None:
+        kind = frame.body["kind"]
+        if kind == "end":
+            self._hear_end(frame)
+        elif kind == "log":
+            self._hear_log(str(frame.body["text"]))
+        elif kind == "cancel":
+            if (task := self._calls.get(int(frame.body["id"]))) is not None:
+                task.cancel()
+        else:
+            self._hear_call(str(kind), int(frame.body["id"]), frame)
+
+    def _hear_log(self, text: str) -> None:
+        size = len(text.encode(errors="replace"))
+        if self._log_bytes + size > self._limits.max_console_log_length:
+            return  # the bootstrap refuses such a line before sending it
+        self._log_bytes += size
+        self._logs.append(text)
+        self._trace.add("console", bytes=size)
+
+    def _hear_end(self, frame: Frame) -> None:
+        if frame.body["ok"] is not True:
+            kind: ErrorKind = "syntax" if frame.body["error_kind"] == "syntax" else "throw"
+            self._fail(kind, str(frame.body["text"])[:_MAX_ERROR_CHARS])
+            return
+        if len(frame.blob) > self._limits.max_response_length:
+            too_long = f"Response is too long, maximum {self._limits.max_response_length} bytes"
+            self._fail("throw", f"Uncaught (in promise) Error: {too_long}")
+            return
+        self._finish(ok=True, response=response_value(frame.blob.decode(errors="replace")))
+
+    def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
+        if call_id in self._calls:
+            raise BadFrame("a call id is used twice")
+        task = asyncio.ensure_future(self._answer(kind, call_id, frame))
+        self._calls[call_id] = task
+        task.add_done_callback(lambda _: self._answered(call_id))
+        if len(self._calls) >= _MAX_IN_FLIGHT and not self._paused:
+            self._paused = True
+            self._isolate.pause()
+
+    def _answered(self, call_id: int) -> None:
+        del self._calls[call_id]
+        if self._paused and len(self._calls) < _MAX_IN_FLIGHT:
+            self._paused = False
+            self._isolate.resume()
+
+    async def _answer(self, kind: str, call_id: int, frame: Frame) -> None:
+        try:
+            body, blob = await self._operate(kind, frame)
+        except OperationRefused as refused:
+            body, blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
+        except Exception:  # noqa: BLE001 - whatever failed is ours; the text must not carry what it was about
+            self._fail("host", f"The operation {kind} failed inside the service. Nothing was charged; run it again.")
+            return
+        self._isolate.write(pack({"id": call_id, **body}, blob))
+
+    async def _operate(self, kind: str, frame: Frame) -> tuple[dict[str, Any], bytes]:
+        if kind == "fetch":
+            return await self._fetch(frame)
+        if kind == "import":
+            return await self._import(frame.body)
+        return {"value": await self._key_operation(kind, frame.body)}, b""
+
+    # --- operations ---------------------------------------------------------------------------------------------
+
+    async def _key_operation(self, kind: str, body: dict[str, Any]) -> str:
+        host = self._host
+        if kind in _KEY_OPERATIONS:
+            self._key_operations += 1
+            if self._key_operations > self._limits.max_get_keys_count:
+                self._trace.add("key", operation=kind, refused="limit")
+                raise OperationRefused(
+                    f"Too many key operations, maximum {self._limits.max_get_keys_count} per execution"
+                )
+        operation: Awaitable[str]
+        if kind == "wallet_key":
+            operation = host.get_private_key(str(body["pkpId"]))
+        elif kind == "action_key":
+            operation = host.get_action_private_key()
+        elif kind == "action_public_key":
+            operation = host.get_action_public_key(str(body["ipfsId"]))
+        elif kind == "action_address":
+            operation = host.get_action_wallet_address(str(body["ipfsId"]))
+        elif kind == "encrypt":
+            operation = host.encrypt(str(body["pkpId"]), str(body["message"]))
+        elif kind == "decrypt":
+            operation = host.decrypt(str(body["pkpId"]), str(body["ciphertext"]))
+        else:
+            raise BadFrame(f"an unknown call {kind[:32]!r}")
+        event = "key" if kind in _KEY_OPERATIONS else kind
+        try:
+            value = await operation
+        except OperationRefused as refused:
+            self._trace.add(event, operation=kind, refused=str(refused))
+            raise
+        self._trace.add(event, operation=kind)
+        return value
+
+    async def _fetch(self, frame: Frame) -> tuple[dict[str, Any], bytes]:
+        body = frame.body
+        self._fetches += 1
+        method, url = str(body["method"]), str(body["url"])
+        parts = urlsplit(url)
+        about: dict[str, Any] = {"method": method, "host": parts.hostname or ""}
+        if self._fetches > self._limits.max_fetch_count:
+            self._trace.add("fetch", **about, refused="limit")
+            raise OperationRefused(f"Too many outbound requests, maximum {self._limits.max_fetch_count} per execution")
+        if parts.scheme in {"data", "blob"}:
+            self._trace.add("fetch", method=method, host="", scheme=parts.scheme)
+            return {"local": True}, b""
+        headers = tuple((str(name), str(value)) for name, value in body["headers"])
+        request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
+        self._trace.add("fetch", **about, phase="start")
+        try:
+            answer = await self._host.fetch(request, self._limits)
+        except OperationRefused as refused:
+            self._trace.add("fetch", **about, refused=str(refused))
+            raise
+        except asyncio.CancelledError:
+            if not self._finished.done():
+                self._trace.add("fetch", **about, refused="aborted")
+            raise
+        self._trace.add("fetch", **about, status=answer.status, bytes=len(answer.body))
+        meta = {
+            "status": answer.status,
+            "statusText": answer.status_text,
+            "headers": answer.headers,
+            "url": answer.url,
+            "redirected": answer.redirected,
+        }
+        return meta, answer.body
+
+    async def _import(self, body: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        importer = body.get("importer")
+        module = await self._host.package(str(body["specifier"]), None if importer is None else str(importer))
+        source = module.source.encode()
+        self._trace.add("import", name=module.name, bytes=len(source))
+        about = {"name": module.name, "integrity": module.integrity, "bytes": len(source)}
+        return {**about, "source": module.source}, b""
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def _lost(self) -> None:
+        if not self._finished.done():
+            task = asyncio.ensure_future(self._autopsy())
+            self._calls[-1] = task
+            task.add_done_callback(lambda _: self._calls.pop(-1, None))
+
+    async def _autopsy(self) -> None:
+        how, last_words = await self._isolate.died()
+        if _OUT_OF_MEMORY.search(last_words):
+            self._fail("memory", memory_text(self._limits))
+        else:
+            self._trace.add("lost", status=how.status)
+            self._fail("host", HOST_LOST_TEXT)
+
+    def _fail(self, kind: ErrorKind, text: str) -> None:
+        self._finish(ok=False, error=text, error_kind=kind)
+
+    def _finish(
+        self, *, ok: bool, response: object = None, error: str | None = None, error_kind: ErrorKind | None = None
+    ) -> None:
+        if self._finished.done():
+            return
+        self._trace.add("end", ok=ok, **({} if ok else {"error_kind": error_kind}))
+        self._finished.set_result(
+            Outcome(
+                ok=ok,
+                response=response,
+                logs="".join(self._logs),
+                trace=self._trace,
+                elapsed_s=self._trace.elapsed_s,
+                error=error,
+                error_kind=error_kind,
+            )
+        )
+
+
+def response_value(text: str) -> object:
+    """The value that answers for a stored response: its JSON value, else the text itself (reference facts 5.2)."""
+    if not text:
+        return ""
+    try:
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        # A lone surrogate written as an escape is JSON that UTF-8 cannot carry on.
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return text
+    return text if _is_deep(text, value) else value
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
+
+
+def _is_deep(text: str, value: object) -> bool:
+    if text.count("[") + text.count("{") <= _MAX_RESPONSE_DEPTH:
+        return False
+    level: list[object] = [value]
+    for _ in range(_MAX_RESPONSE_DEPTH):
+        level = [inner for outer in level for inner in _children(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []

@@ -1,0 +1,174 @@
+"""Starts and ends the processes of an engine, from a small process of its own.
+
+Run as a script: ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The emulator holds the
+other end. It exists for three reasons: forking a small process is quick and blocks no event loop, a child can be tied
+to it by the kernel (it dies when this process dies), and when the emulator itself is killed this process notices,
+ends all children, removes their folder and exits.
+
+Lines of JSON both ways:
+    in   {"argv", "env", "cwd", "limits", "remove"}      once, first
+    in   {"spawn": token}                                with two descriptors: standard input and output, standard error
+    in   {"kill": token}
+    out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
+    out  {"exited": token, "status", "cpu_s"}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+_MAX_LINE = 1 << 16
+
+
+class Spawner:
+    """One emulator's spawner.
+
+    Args:
+        control: Connection to the emulator.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._buffer = b""
+        self._descriptors: list[int] = []
+        self._setup: dict[str, Any] | None = None
+        self._tokens: dict[int, int] = {}  # pid to token
+        self._pids: dict[int, int] = {}  # token to pid
+        self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+    def serve(self) -> None:
+        """Works until the emulator goes, then leaves nothing behind."""
+        wake_out, wake_in = os.pipe()
+        os.set_blocking(wake_out, False)
+        os.set_blocking(wake_in, False)
+        signal.set_wakeup_fd(wake_in)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        try:
+            while True:
+                readable, _, _ = select.select([self._control.fileno(), wake_out], [], [])
+                if wake_out in readable:
+                    os.read(wake_out, 4096)
+                    self._reap()
+                if self._control.fileno() in readable and not self._receive():
+                    return
+        except (BrokenPipeError, ConnectionResetError):
+            return  # the emulator is gone
+        finally:
+            self._end()
+
+    def _receive(self) -> bool:
+        data, descriptors, _, _ = socket.recv_fds(self._control, _MAX_LINE, 64)
+        if not data:
+            return False
+        self._descriptors += descriptors
+        self._buffer += data
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            self._obey(json.loads(line))
+        return True
+
+    def _obey(self, order: dict[str, Any]) -> None:
+        if "spawn" in order:
+            self._spawn(order["spawn"])
+        elif "kill" in order:
+            pid = self._pids.get(order["kill"])
+            if pid is not None:  # reaped here alone, so the number cannot belong to anybody else yet
+                _kill(pid)
+        else:
+            self._setup = order
+
+    def _spawn(self, token: int) -> None:
+        channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
+        try:
+            pid = os.fork()
+        except OSError as error:
+            answer: dict[str, Any] = {"failed": token, "error": str(error)}
+        else:
+            if pid == 0:
+                self._become_isolate(channel, errors)
+            self._tokens[pid] = token
+            self._pids[token] = pid
+            answer = {"spawned": token, "pid": pid}
+        os.close(channel)
+        os.close(errors)
+        self._tell(answer)
+
+    def _become_isolate(self, channel: int, errors: int) -> None:
+        try:
+            setup = self._setup or {}
+            os.setsid()
+            if self._prctl is not None:
+                self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            os.dup2(channel, 0)
+            os.dup2(channel, 1)
+            os.dup2(errors, 2)
+            os.closerange(3, 1024)
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for name, value in setup["limits"].items():
+                _limit(getattr(resource, name), value)
+            os.chdir(setup["cwd"])
+            os.execve(setup["argv"][0], setup["argv"], setup["env"])  # noqa: S606 - no shell is wanted
+        except BaseException as error:  # noqa: BLE001 - a forked child must never return into the parent's loop
+            with contextlib.suppress(OSError):
+                os.write(2, f"cannot start: {error}\n".encode())
+        finally:
+            os._exit(127)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            token = self._tokens.pop(pid, None)
+            if token is None:
+                continue
+            del self._pids[token]
+            code = os.waitstatus_to_exitcode(status)
+            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime})
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+
+    def _end(self) -> None:
+        for pid in self._tokens:
+            _kill(pid)
+        for pid in self._tokens:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+        if self._setup and (folder := self._setup.get("remove")):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _limit(which: int, value: int) -> None:
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(which, (value, value))
+
+
+if __name__ == "__main__":
+    for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, _name), signal.SIG_IGN)  # it goes when the emulator goes
+    Spawner(socket.socket(fileno=int(sys.argv[1]))).serve()

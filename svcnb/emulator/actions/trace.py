@@ -1,0 +1,71 @@
+"""The timeline of one execution: what happened when, and how much memory it held. No secret enters it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+MAX_EVENTS = 1_000
+
+
+@dataclass(frozen=True)
+class TraceEvent:
+    """One moment of a run.
+
+    Attributes:
+        at_ms: Milliseconds since the start of the run.
+        kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import`` or ``end``.
+        memory_bytes: Resident memory of the isolate beyond what it holds when idle, or None where it cannot be read.
+        detail: What is particular: the operation's name, method, host, status, bytes, how it ended.
+    """
+
+    at_ms: float
+    kind: str
+    memory_bytes: int | None = None
+    detail: dict[str, object] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, object]:
+        """The event as JSON."""
+        memory = {} if self.memory_bytes is None else {"memory_bytes": self.memory_bytes}
+        return {"at_ms": self.at_ms, "kind": self.kind, **memory, **self.detail}
+
+
+class Trace:
+    """Collects the events of one run.
+
+    Args:
+        engine: Name of the engine that runs it.
+        memory: Reads the isolate's memory in bytes, or None.
+        clock: Seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        memory: Callable[[], int | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.engine = engine
+        self.events: list[TraceEvent] = []
+        self.dropped = 0
+        self._memory = memory
+        self._clock = clock
+        self._started = clock()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the run started."""
+        return self._clock() - self._started
+
+    def add(self, kind: str, **detail: object) -> None:
+        """Notes an event now. Past `MAX_EVENTS` only the end is kept, the rest is counted."""
+        if len(self.events) >= MAX_EVENTS and kind != "end":
+            self.dropped += 1
+            return
+        self.events.append(TraceEvent(round(self.elapsed_s * 1000, 3), kind, self._memory(), detail))
+
+    def as_dict(self) -> dict[str, object]:
+        """The timeline as JSON, with the time spent waiting for the host between the events."""
+        dropped = {"dropped": self.dropped} if self.dropped else {}
+        return {"engine": self.engine, "events": [event.as_dict() for event in self.events], **dropped}

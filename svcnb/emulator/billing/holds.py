@@ -1,0 +1,97 @@
+"""Credit set aside while a call is being served, so that calls at once cannot spend the same cent."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Literal, Protocol, Self
+
+from svcnb.emulator.billing.rules import payment_required
+
+
+class Settle(Protocol):
+    """What a hold calls to turn itself into a charge."""
+
+    def __call__(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> Awaitable[int]:
+        """Charges ``cents`` and ends the hold; the credit afterwards."""
+
+
+class Hold:
+    """Cents of one account, set aside for one call.
+
+    Settle it when the call succeeded, release it when it failed. As an async context manager it releases by itself.
+
+    Attributes:
+        account: Billing wallet, lowercase.
+        cents: How much is set aside.
+        state: ``new`` until the database has seen it, then ``active``, at last ``ended``.
+    """
+
+    def __init__(self, account: str, cents: int, *, settle: Settle, release: Callable[[Hold], None]) -> None:
+        self.account = account
+        self.cents = cents
+        self.state: Literal["new", "active", "ended"] = "new"
+        self._settle = settle
+        self._release = release
+
+    async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges and ends the hold, in one step.
+
+        Args:
+            cents: The price, at least 1. It may exceed what was held and what is there: the call has had its effect,
+                so the rest is recorded as owed.
+            reason: For people, for example ``add_group``.
+            request_id: The request; it is charged once however often this is called.
+
+        Returns:
+            The account's credit in cents afterwards.
+        """
+        return await self._settle(self, cents, reason=reason, request_id=request_id)
+
+    def release(self) -> None:
+        """Ends the hold without a charge; doing it again, or after `settle`, changes nothing."""
+        self._release(self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+
+class Holds:
+    """How many cents of each account are set aside. Used by the event loop and by the database thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
+
+    def held_cents(self, account: str) -> int:
+        """What is set aside for an account at this moment."""
+        with self._lock:
+            return self._held[account]
+
+    def take(self, hold: Hold, credit_cents: int) -> None:
+        """Begins a hold, unless it was ended before it began.
+
+        Raises:
+            StructuredError: 402, the credit does not cover it beside what is held already.
+        """
+        with self._lock:
+            if hold.state == "ended":
+                return
+            free = credit_cents - self._held[hold.account]
+            if free < hold.cents:
+                raise payment_required(hold.cents, free)
+            self._held[hold.account] += hold.cents
+            hold.state = "active"
+
+    def drop(self, hold: Hold) -> None:
+        """Ends a hold, in whatever state it is."""
+        with self._lock:
+            if hold.state == "active":
+                self._held[hold.account] -= hold.cents
+                if not self._held[hold.account]:
+                    del self._held[hold.account]
+            hold.state = "ended"

@@ -1,0 +1,132 @@
+"""Credits of accounts: who has how much, and that nothing is counted twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+from sqlalchemy import Connection
+
+from svcnb.emulator.billing import store as books
+from svcnb.emulator.billing.holds import Hold, Holds
+from svcnb.emulator.billing.rules import display
+from svcnb.emulator.billing.store import Entry, Kind
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.store import Store
+
+__all__ = ["Hold", "Ledger"]
+
+
+class Ledger:
+    """Credits in whole cents, keyed by billing wallet.
+
+    Args:
+        store: The database.
+        clock: Dates the entries.
+    """
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._holds = Holds()
+
+    display = staticmethod(display)
+
+    async def credit_cents(self, billing_wallet: str) -> int:
+        """Cents of credit; negative is owed. Held cents still count: they are not spent yet."""
+        account = billing_wallet.lower()
+        return await self._store.run(lambda connection: books.credit_of(connection, account))
+
+    async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
+        """Sets credit aside for a call that is about to be served.
+
+        Holds live in this process: servers that share a database may together overdraw by what is in flight, which
+        then shows as owed (reference facts 7).
+
+        Raises:
+            StructuredError: 402, what is neither spent nor held does not cover ``cents``.
+        """
+        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, release=self._holds.drop)
+        try:
+            await self._store.run(
+                lambda connection: self._holds.take(hold, books.credit_of(connection, hold.account)),
+            )
+        except BaseException:
+            # Also when the caller went away while the database was busy: a hold without an owner would never end.
+            hold.release()
+            raise
+        return hold
+
+    async def charge(self, billing_wallet: str, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges a call that has succeeded; past zero the rest is owed.
+
+        Args:
+            billing_wallet: Who pays.
+            cents: The price, at least 1.
+            reason: For people, for example ``add_group``.
+            request_id: The request; it is charged once however often this is called.
+
+        Returns:
+            The account's credit in cents afterwards.
+        """
+        return await self._charge(billing_wallet.lower(), cents, reason=reason, request_id=request_id)
+
+    async def add_credit(
+        self, billing_wallet: str, cents: int, *, reason: str, reference: str, kind: Kind = "grant"
+    ) -> int:
+        """Adds credit once.
+
+        Args:
+            billing_wallet: Who receives it.
+            cents: How much, at least 1.
+            reason: For people.
+            reference: What it is for; a second credit of the same reference and kind changes nothing.
+            kind: Where it comes from.
+
+        Returns:
+            The account's credit in cents afterwards.
+        """
+        account = billing_wallet.lower()
+        entry = Entry(account, _positive(cents), kind, reason, f"{kind}:{reference}", self._clock.now())
+        return (await self._store.run(lambda connection: books.post(connection, entry)))[1]
+
+    async def starter_credit(self, billing_wallet: str, cents: int) -> int:
+        """Gives a new account its starter credits, once; 0 cents gives nothing. Returns the credit afterwards."""
+        account = billing_wallet.lower()
+        if not cents:
+            return await self.credit_cents(account)
+        return await self.add_credit(account, cents, reason="starter credits", reference=account, kind="starter")
+
+    async def entries(self, billing_wallet: str) -> list[Entry]:
+        """All movements of an account, oldest first."""
+        account = billing_wallet.lower()
+        return await self._store.run(lambda connection: books.entries_of(connection, account))
+
+    async def verify(self) -> list[str]:
+        """Checks the books against themselves; each text names one discrepancy, none means that all balances."""
+        return await self._store.run(books.discrepancies)
+
+    async def _settle(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> int:
+        try:
+            return await self._charge(hold.account, cents, reason=reason, request_id=request_id, hold=hold)
+        finally:
+            hold.release()  # what a failed charge leaves behind
+
+    async def _charge(self, account: str, cents: int, *, reason: str, request_id: str, hold: Hold | None = None) -> int:
+        reference = f"request:{request_id}"
+        entry = Entry(account, -_positive(cents), "charge", reason, reference, self._clock.now(), request_id)
+
+        def work(connection: Connection) -> int:
+            _, credit = books.post(connection, entry)
+            if hold is not None:
+                # On the database thread, before anybody else reads the balance: no moment shows the cent as free.
+                self._holds.drop(hold)
+            return credit
+
+        # Shielded: a caller who hangs up between effect and charge does not escape the charge.
+        return await asyncio.shield(self._store.run(work))
+
+
+def _positive(cents: int) -> int:
+    if cents < 1:
+        raise ValueError(f"{cents} cents cannot be booked: amounts are whole cents from 1")
+    return cents

@@ -1,0 +1,76 @@
+"""The command line explains itself, quickly and truly."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from svcnb.cli import COMMANDS, LazyGroup, cli
+from svcnb.exit_codes import ExitCode
+
+CONTEXT = click.Context(cli)
+
+
+def every_command() -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command = LazyGroup().get_command(CONTEXT, name)
+        assert command is not None
+        found[name] = command
+        if isinstance(command, click.Group):
+            found |= {f"{name} {inner}": each for inner, each in command.commands.items()}
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_line_in_the_list_is_the_first_line_of_the_command(name: str) -> None:
+    command = every_command()[name]
+    assert COMMANDS[name][1] == (command.help or "").partition("\n")[0]
+
+
+@pytest.mark.parametrize("name", sorted(every_command()))
+def test_every_command_and_option_says_what_it_does(name: str) -> None:
+    command = every_command()[name]
+    assert (command.help or "").strip().endswith((".", ")"))
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+READING = {"list", "show", "balance", "exists", "cid", "run", "doctor"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in every_command() if name.split()[-1] in READING))
+def test_every_command_that_reads_can_answer_in_json(name: str) -> None:
+    assert "--json" in {flag for option in every_command()[name].params for flag in option.opts}
+
+
+def test_no_command_takes_a_secret_as_an_argument() -> None:
+    for name, command in every_command().items():
+        if name == "emulator":
+            continue  # its settings have names of their own, and come from the environment or a pipe as well
+        flags = {flag for option in command.params for flag in option.opts}
+        assert flags & {"--api-key", "--key", "--private-key", "--token"} == set(), name
+
+
+def test_the_list_of_commands_names_each_once(svcnb) -> None:
+    done = svcnb("--help")
+    assert done.returncode == ExitCode.OK
+    listed = [line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.startswith("  ")]
+    assert [name for name in listed if name in COMMANDS] == sorted(COMMANDS)
+
+
+def test_every_exit_code_is_told(svcnb) -> None:
+    told = " ".join(svcnb("--help").stdout.split())
+    for code in ExitCode:
+        assert f" {code.value} " in told
+
+
+def test_the_module_and_the_command_are_the_same(svcnb) -> None:
+    assert svcnb("--version").stdout.startswith("svcnb 0.")
+
+
+def test_an_unknown_command_is_refused_without_a_trace(svcnb) -> None:
+    done = svcnb("lap")
+    assert done.returncode == ExitCode.USAGE
+    assert "No such command 'lap'" in done.stderr
+    assert "Traceback" not in done.stderr

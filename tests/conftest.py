@@ -1,0 +1,45 @@
+"""What all tests share: an emulator in a process of its own, and the rules that keep a run honest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from svcnb.launch import Emulator
+
+
+def pytest_configure() -> None:
+    # Settings of the person who runs the tests must not change what they see.
+    for name in list(os.environ):
+        if name.startswith("SVC_") and name not in {"SVC_CACHE", "SVC_DENO", "SVC_ANVIL"}:
+            del os.environ[name]
+    os.environ["SVCNB_CONFIG"] = os.devnull
+
+
+@pytest.fixture(scope="session")
+def session_emulator() -> Iterator[Emulator]:
+    """One emulator for the whole run; take `emulator` unless a wider scope is needed."""
+    from svcnb.launch import Emulator
+
+    with Emulator(starter_credits=1_000) as running:
+        yield running
+
+
+@pytest.fixture
+def emulator(session_emulator: Emulator) -> Emulator:
+    """A running emulator (starter_credits 1000 cents). Shared, so a test makes its own account."""
+    return session_emulator
+
+
+@pytest.fixture
+def start_emulator() -> Iterator[Callable[..., Emulator]]:
+    """Starts further emulators with settings of one's own; they end with the test."""
+    from svcnb.launch import Emulator
+
+    with ExitStack() as stack:
+        yield lambda **settings: stack.enter_context(Emulator(**settings))

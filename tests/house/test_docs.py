@@ -1,0 +1,81 @@
+"""The documentation is derived from the code where it can be, and runs where it shows code."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from svcnb.cli import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> Iterator[object]:
+    for path in PAGES:
+        for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8"))):
+            if match.group(1) == language:
+                yield pytest.param(match.group(2), id=f"{path.name}-{number}")
+
+
+@pytest.fixture
+def generate(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import generate
+
+    return generate
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.parametrize("source", blocks("python"))
+def test_python_that_is_shown_runs(source: str) -> None:
+    exec(compile(source, "<documentation>", "exec"), {})  # noqa: S102 - our own pages
+
+
+@pytest.mark.parametrize("source", blocks("sh"))
+def test_commands_that_are_shown_exist(source: str) -> None:
+    for line in source.splitlines():
+        words = shlex.split(line, comments=True)
+        for at, word in enumerate(words):
+            if word == "svcnb" and at + 1 < len(words) and words[at - 1 : at] in ([], ["&&"]):
+                assert words[at + 1] in COMMANDS, line
+
+
+def test_every_setting_stands_on_its_page(generate: ModuleType) -> None:
+    from svcnb.emulator.settings import Settings
+
+    written = generate.settings()
+    assert [name for name in Settings.model_fields if f"| `{name}` |" not in written] == []
+
+
+def test_every_command_stands_on_its_page(generate: ModuleType) -> None:
+    written = generate.commands()
+    assert [name for name in COMMANDS if f"## svcnb {name}\n" not in written] == []
+
+
+def test_every_exit_code_and_what_it_means_stand_on_their_page(generate: ModuleType) -> None:
+    from svcnb.exit_codes import ExitCode
+
+    rows = generate.exit_codes().splitlines()[4:]
+    assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
+    assert "port that was asked for" in next(row for row in rows if row.startswith("| 4 |"))
+
+
+def test_every_error_says_what_happened(generate: ModuleType) -> None:
+    rows = generate.errors().partition("## What the client raises")[2].splitlines()[4:]
+    assert len(rows) > 20
+    assert [row for row in rows if not row.split("|")[2].strip()] == []
+
+
+def test_every_page_is_linked_from_the_first(generate: ModuleType) -> None:
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert {name for name in pages if f"\n{name}\n" not in index} == set()
+    assert {name for name in generate.PAGES if f"\ngenerated/{name}\n" not in index} == set()

@@ -1,0 +1,3 @@
+/** libsecp256k1, compiled. */
+declare const wasm: WebAssembly.Module;
+export default wasm;
