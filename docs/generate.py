@@ -118,7 +118,7 @@ def exit_codes() -> str:
 @page("commands")
 def commands() -> str:
     """Every command with its own help text."""
-    from svcnb.cli import cli
+    from svcnb.cli._root import cli
 
     root = click.Context(cli, info_name="svcnb", terminal_width=90)
     parts = [

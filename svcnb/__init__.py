@@ -36,16 +36,17 @@ if TYPE_CHECKING:
         Unavailable,
         UnprocessableEntity,
     )
-    from svcnb.client.references import EVERYTHING
+    from svcnb.client.references import everything
     from svcnb.client.secret import Secret
     from svcnb.launch import Emulator
+    from svcnb.lessons import lesson
     from svcnb.protocol.action import Action
     from svcnb.protocol.cid import cid
     from svcnb.protocol.hashes import hashed_cid
     from svcnb.protocol.vocabulary import Vocabulary
+    from svcnb.toolkit import exercises
 
 __all__ = [
-    "EVERYTHING",
     "Action",
     "ActionError",
     "AsyncClient",
@@ -77,14 +78,16 @@ __all__ = [
     "UnprocessableEntity",
     "Vocabulary",
     "cid",
+    "everything",
+    "exercises",
     "hashed_cid",
+    "lesson",
 ]
 
 __version__ = "0.1.0"
 
 _ERRORS: Final = "svcnb.client.errors"
 _HOME: Final = {
-    "EVERYTHING": "svcnb.client.references",
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
     "Client": "svcnb.client",
@@ -94,7 +97,10 @@ _HOME: Final = {
     "Timeouts": "svcnb.client.config",
     "Vocabulary": "svcnb.protocol.vocabulary",
     "cid": "svcnb.protocol.cid",
+    "everything": "svcnb.client.references",
+    "exercises": "svcnb.toolkit.exercises",
     "hashed_cid": "svcnb.protocol.hashes",
+    "lesson": "svcnb.lessons",
 }
 """Module of each public name; what is not listed is an error and lives in `svcnb.client.errors`."""
 
@@ -112,7 +118,8 @@ def __getattr__(name: str) -> Any:
         return _room(name)
     if name not in __all__:
         raise AttributeError(f"module 'svcnb' has no attribute {name!r}")
-    value = getattr(import_module(_HOME.get(name, _ERRORS)), name)
+    module = import_module(_HOME.get(name, _ERRORS))
+    value = module if name == "exercises" else getattr(module, name)
     globals()[name] = value
     return value
 

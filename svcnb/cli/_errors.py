@@ -48,6 +48,10 @@ def _of_state(error: BaseException) -> Explanation:
     return Explanation(str(error), "Choose another --state folder, or move this one away.", ExitCode.STATE_UNUSABLE)
 
 
+def _of_value(error: BaseException) -> Explanation:
+    return Explanation(str(getattr(error, "message", error)), str(getattr(error, "hint", "")), ExitCode.USAGE)
+
+
 def _of_settings(error: BaseException) -> Explanation:
     return Explanation(_invalid(error), "`svcnb emulator --help` lists what can be set.", ExitCode.USAGE)
 
@@ -85,7 +89,9 @@ def _invalid(error: BaseException) -> str:
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
     ("svcnb.parts", "PartMissing", _of_part),
     ("svcnb.parts.fetch", "PartCorrupt", _of_part),
-    ("svcnb.emulator.store", "StateUnusable", _of_state),
+    ("svcnb.emulator.errors", "StateUnusable", _of_state),
+    ("svcnb.emulator.keys.root", "RootSecretUnusable", _of_state),
+    ("svcnb.protocol.errors", "MalformedValue", _of_value),
     ("pydantic", "ValidationError", _of_settings),
     ("svcnb.client.errors", "SvcnbError", _of_client),
 )

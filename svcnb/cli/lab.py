@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
     from svcnb.launch import Emulator
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # however it is told to stop, it stops both
     lessons = lessons_folder(folder)
     with Emulator(state=state) as emulator, tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
         environment = os.environ | {"SVC_BASE_URL": emulator.base_url, "SVC_TRIGGERS_URL": emulator.triggers_url}
@@ -50,6 +52,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             _jupyter_command(chosen, lessons, browser=browser),
             env=environment | {"JUPYTER_TOKEN": token} | _quiet(Path(own)),
             stdin=subprocess.DEVNULL,
+            start_new_session=True,  # else Ctrl-C would make it ask whether it should stop
         )
         try:
             click.echo(f"JupyterLab  {url}")

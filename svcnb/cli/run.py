@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 @json_option
 @with_service
 def command(service: Client, file: Path, params: str, until_effective: float | None, as_json: bool) -> None:
-    """Run an action from a source FILE (- reads standard input) and print its response.
+    """Run an action from a source file.
 
-    Logs go to standard error. Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
+    FILE is read as it stands; - reads standard input. The response goes to standard output, logs to standard error.
+    Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
     """
     # Bytes, not text: a changed line end would be another action.
     source = click.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()

@@ -12,7 +12,7 @@ SCRIPT: Final = "<user_provided_script>"
 
 _PREFIX: Final = re.compile(r"\s*Internal server error\s*:?\s*", re.IGNORECASE)
 _THROWN: Final = re.compile(
-    r"(?:Uncaught\s+)?(?:\(in promise\)\s+)?(?:(?P<name>[A-Za-z_$][\w$]*(?:Error|Exception))\s*:\s*)?(?P<message>.*)",
+    r"(?:Uncaught\s+)?(?:\(in promise\)\s+)?(?:(?P<name>[\w$]*(?:Error|Exception))\s*:\s*)?(?P<message>.*)",
 )
 _UNCAUGHT: Final = re.compile(r"Uncaught\b")
 _PLACE: Final = re.compile(re.escape(SCRIPT) + r":(\d+)(?::(\d+))?")

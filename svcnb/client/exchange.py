@@ -139,16 +139,14 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
         body = json.loads(answer.content)
     except ValueError:
-        raise errors.NotTheApi(
-            f"{request.method} {request.url} answered {answer.status} with something that is not JSON"
-        ) from None
+        raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
     try:
         return call.parse(body, answer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, errors.SvcnbError):
             raise
         raise errors.NotTheApi(
-            f"{request.method} {request.url} answered {answer.status} with JSON of another shape: {_one_line(error)}",
+            f"{_asked(request)} answered {answer.status} with JSON of another shape: {_one_line(error)}",
             hint="The service may be of another version: svc.node.version(), or `svcnb doctor`.",
         ) from None
 
@@ -159,11 +157,13 @@ def failure(answer: Answer, config: Config, request: Request) -> errors.ServiceE
         body = json.loads(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"{request.method} {request.url} answered {answer.status} with a page instead of JSON, so the host or the "
+            f"{_asked(request)} answered {answer.status} with a page instead of JSON, so the host or the "
             "path is not the API"
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
+        if isinstance(inner := body.get("error"), dict):  # a payment processor's shape
+            body = {**inner, "error": inner.get("code")}
         code, fix, docs_url = (_text(body.get(name)) for name in ("error", "fix", "docs_url"))
         message = _text(body.get("message")) or code
     else:
@@ -185,6 +185,11 @@ def mask(text: str, config: Config) -> str:
     """Returns a text in which the configured key, should a service repeat it, is masked."""
     key = config.api_key.reveal() if config.api_key else ""
     return text.replace(key, MASK) if key else text
+
+
+def _asked(request: Request) -> str:
+    # Without the query, which may hold a payment's secret.
+    return f"{request.method} {request.url.partition('?')[0]}"
 
 
 def _text(value: object) -> str:

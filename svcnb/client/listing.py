@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 from svcnb.client import display
 
 if TYPE_CHECKING:
-    from pandas import DataFrame  # type: ignore[import-untyped]  # ships no types
+    from pandas import DataFrame
 
     from svcnb.client.models.base import Model
 

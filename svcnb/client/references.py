@@ -18,7 +18,7 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
 from svcnb.protocol import limits
 from svcnb.protocol.action import Action
-from svcnb.protocol.cid import cid as cid_of
+from svcnb.protocol.cid import source_cid
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.protocol.wire.values import (
     WILDCARD_ADDRESS,
@@ -31,7 +31,7 @@ from svcnb.protocol.wire.values import (
 if TYPE_CHECKING:
     from svcnb.client.models.accounts import Account
 
-EVERYTHING: Final = 0
+everything: Final = 0
 """Every group, every action or every wallet, wherever one of them is asked for."""
 
 GroupRef: TypeAlias = "Group | int | str"
@@ -52,7 +52,7 @@ def group_id(value: GroupRef) -> int:
         InvalidArgument: It is no group id, or 0, which means all groups and only counts in a key's lists.
     """
     number = _group_number(value)
-    if number == EVERYTHING:
+    if number == everything:
         raise InvalidArgument(
             "group 0 means all groups, and one group is wanted here",
             hint="Pass one group: svc.groups.list() shows them.",
@@ -99,7 +99,7 @@ def wallet_address(value: WalletRef) -> str:
     """
     known = getattr(value, "wallet_address", None)
     text = known if isinstance(known, str) else value
-    if text == EVERYTHING and not isinstance(text, bool):
+    if text == everything and not isinstance(text, bool):
         return WILDCARD_ADDRESS
     if isinstance(text, str):
         if found := _ADDRESS.match(text.strip()):
@@ -140,7 +140,7 @@ def raw_cid(value: ActionRef) -> str:
                 hint="Pass the action or its source: svcnb.Action(source).cid is the right form.",
             )
         if looks_like_source(value):
-            return cid_of(value)
+            return source_cid(value)
     raise InvalidArgument(
         f"{_show(value)} is no action", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
@@ -159,7 +159,7 @@ def action_hash(value: ActionRef) -> str:
                 hint="Pass the action itself, its source or its CID (Qm...).",
             )
         return value.hashed_cid
-    if isinstance(value, int) and not isinstance(value, bool) and value == EVERYTHING:
+    if isinstance(value, int) and not isinstance(value, bool) and value == everything:
         return WILDCARD_HASH
     if isinstance(value, str):
         text = value.strip()
@@ -179,7 +179,7 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     if isinstance(value, Action):
         return value.source, value.cid
     if isinstance(value, str) and not _CID_V0.match(value.strip()) and looks_like_source(value):
-        return value, cid_of(value)
+        return value, source_cid(value)
     return None, raw_cid(value)
 
 

@@ -8,6 +8,14 @@ from __future__ import annotations
 from svcnb.protocol.error_codes import code_of
 
 
+class StateUnusable(Exception):
+    """The kept state cannot be used: damaged, not ours, or of another version. Nothing in it was changed."""
+
+
+class StateLocked(StateUnusable):
+    """Another emulator uses the state."""
+
+
 class ServiceError(Exception):
     """A failure with an HTTP status.
 

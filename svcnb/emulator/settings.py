@@ -36,7 +36,9 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on. Beyond loopback needs control_token.")
     port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
-    database: str | None = Field(None, description="SQLAlchemy database URL; none means SQLite inside the state folder.")
+    database: str | None = Field(
+        None, description="SQLAlchemy database URL; none means SQLite inside the state folder."
+    )
     seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
     clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(None, repr=False, description="Secret that control requests must carry.")
@@ -55,7 +57,9 @@ class Settings(BaseModel):
 
     # --- permissions --------------------------------------------------------------------------------------------
     master_key_may_execute: bool = Field(True, description="Whether the account key may run actions.")
-    wildcard_wallet_requires_group: bool = Field(False, description="Whether execute_in_groups [0] needs a group per wallet.")
+    wildcard_wallet_requires_group: bool = Field(
+        False, description="Whether execute_in_groups [0] needs a group per wallet."
+    )
     enforce_expiration: bool = Field(True, description="Whether an expired usage key is refused.")
     grant_delay_ms: int = Field(0, ge=0, description="Milliseconds until a new key or grant becomes effective.")
     grant_delay_jitter_ms: int = Field(0, ge=0, description="Largest random addition to grant_delay_ms.")
@@ -74,19 +78,29 @@ class Settings(BaseModel):
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")
     action_max_code_length: int = Field(_LIMITS.max_code_length, ge=1, description="Largest source, in bytes.")
-    action_max_response_length: int = Field(_LIMITS.max_response_length, ge=1, description="Largest response, in bytes.")
-    action_max_console_log_length: int = Field(_LIMITS.max_console_log_length, ge=1, description="Most console output, in bytes.")
+    action_max_response_length: int = Field(
+        _LIMITS.max_response_length, ge=1, description="Largest response, in bytes."
+    )
+    action_max_console_log_length: int = Field(
+        _LIMITS.max_console_log_length, ge=1, description="Most console output, in bytes."
+    )
     action_max_fetch_count: int = Field(_LIMITS.max_fetch_count, ge=0, description="Most outbound requests of a run.")
-    action_max_get_keys_count: int = Field(_LIMITS.max_get_keys_count, ge=0, description="Most key operations of a run.")
+    action_max_get_keys_count: int = Field(
+        _LIMITS.max_get_keys_count, ge=0, description="Most key operations of a run."
+    )
     action_max_fetch_bytes: int = Field(_LIMITS.max_fetch_bytes, ge=1, description="Largest outbound answer, in bytes.")
     action_fetch_timeout_ms: int = Field(_LIMITS.fetch_timeout_ms, ge=1, description="Longest outbound request.")
     action_packages: Path | None = Field(None, description="Folder of packages that actions may import.")
-    network_policy: Literal["allow", "deny", "record", "replay"] = Field("allow", description="Outbound requests of actions.")
+    network_policy: Literal["allow", "deny", "record", "replay"] = Field(
+        "allow", description="Outbound requests of actions."
+    )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
     block_private_addresses: bool = Field(False, description="Whether actions are kept from private addresses.")
-    load_shedding: bool = Field(False, description="Whether svc_action answers 429 under CPU pressure.")
+    load_shedding: bool = Field(False, description="Whether executions are answered 429 under CPU pressure.")
     cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
-    cpu_psi_threshold: float = Field(50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed.")
+    cpu_psi_threshold: float = Field(
+        50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed."
+    )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
     max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
@@ -94,7 +108,9 @@ class Settings(BaseModel):
     max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
     strict_paging: bool = Field(False, description="Whether a page beyond the end is always empty.")
     strict_types: bool = Field(False, description="Whether only the reference's exact JSON types are accepted.")
-    new_account_burst: int | None = Field(None, ge=1, description="new_account calls an address may make at once; none means any.")
+    new_account_burst: int | None = Field(
+        None, ge=1, description="new_account calls an address may make at once; none means any."
+    )
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(False, description="Whether a triggers token is approved without a page.")

@@ -33,7 +33,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from svcnb.emulator.errors import Unavailable
+from svcnb.emulator.errors import StateUnusable, Unavailable
 
 T = TypeVar("T")
 
@@ -51,10 +51,6 @@ class StoreUnavailable(Unavailable):
         super().__init__("the database", detail)
 
 
-class StateUnusable(Exception):
-    """The database exists but is not one that this version can use."""
-
-
 class Store:
     """The emulator's database.
 
@@ -68,7 +64,9 @@ class Store:
     def __init__(self, url: str | None = None) -> None:
         self.url = url
         self._engine = _engine(url)
-        self._queue: queue.SimpleQueue[tuple[Callable[[Connection], object], Future[object]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Callable[[Connection], object], Future[object]] | None] = (
+            queue.SimpleQueue()
+        )
         try:
             self._connection = self._engine.connect()
             self._prepare()

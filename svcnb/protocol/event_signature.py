@@ -17,6 +17,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from svcnb.protocol import abi
+from svcnb.protocol.abi_types import Type, split
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import event_topic
 
@@ -50,7 +51,7 @@ class Argument:
         indexed: Whether it was marked ``indexed``.
     """
 
-    type: abi.Type
+    type: Type
     name: str = ""
     indexed: bool = False
 
@@ -157,10 +158,10 @@ class Event:
     def _fit(self, positions: tuple[int, ...], words: list[bytes], payload: bytes) -> list[Any] | None:
         plain = [argument.type for place, argument in enumerate(self.arguments) if place not in positions]
         try:
-            from_data = iter(abi.decode(plain, payload))
+            from_data = iter(_exactly(plain, payload))
             from_topics = iter(
-                word if argument.is_hashed_when_indexed else abi.decode([argument], word)[0]
-                for argument, word in zip((self.arguments[place].type for place in positions), words, strict=True)
+                word if kind.is_hashed_when_indexed else _exactly([kind], word)[0]
+                for kind, word in zip((self.arguments[place].type for place in positions), words, strict=True)
             )
             return [
                 _shown_value(argument.type, next(from_topics), raw=argument.type.is_hashed_when_indexed)
@@ -168,7 +169,7 @@ class Event:
                 else _shown_value(argument.type, next(from_data))
                 for place, argument in enumerate(self.arguments)
             ]
-        except abi.NotEncoded:
+        except abi.AbiError:
             return None
 
     def _named(self, values: list[Any]) -> dict[str, Any]:
@@ -184,7 +185,7 @@ class Event:
 
 def _split(inside: str, whole: str) -> list[str]:
     try:
-        return abi.split(inside)
+        return split(inside)
     except MalformedValue as error:
         raise InvalidSignature(f"{shown(whole)} is no event signature: {error.message}", hint=_EXAMPLE) from None
 
@@ -199,7 +200,7 @@ def _argument(text: str, whole: str) -> Argument:
             hint=f"write its type, then 'indexed' and a name if wanted, {_EXAMPLE}",
         )
     try:
-        return Argument(abi.Type.parse(written), rest[0] if rest else "", indexed)
+        return Argument(Type.parse(written), rest[0] if rest else "", indexed)
     except MalformedValue as error:
         raise InvalidSignature(f"{shown(whole)} is no event signature: {error.message}", hint=error.hint) from None
 
@@ -215,7 +216,7 @@ def _type_and_words(text: str) -> tuple[str, list[str]]:
     return trimmed[: close + 1] + tail, [word for word in words if word]
 
 
-# --- showing values -------------------------------------------------------------------------------------------------
+# --- reading and showing values -------------------------------------------------------------------------------------
 
 
 def _word(topic: str) -> bytes:
@@ -232,15 +233,28 @@ def _bytes(text: str) -> bytes:
         raise UndecodableLog(f"{shown(text)} is no hex") from None
 
 
-def _shown_value(kind: abi.Type, value: Any, *, raw: bool = False) -> Any:
-    if raw or isinstance(value, bytes):
-        return "0x" + value.hex()
+def _exactly(kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:
+    """Values whose encoding is exactly these bytes: many wrong types decode something, few encode back the same.
+
+    Raises:
+        AbiError: It is not.
+    """
+    types = [kind.encoded_as for kind in kinds]
+    values = abi.decode(types, data)
+    if abi.encode(types, values) != data:
+        raise abi.AbiError("the bytes are no usual encoding")
+    return values
+
+
+def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace") if kind.base == "string" and not raw else "0x" + value.hex()
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
         return str(value) if value < _DECIMAL_LIMIT else hex(value)
-    inner = kind.members if kind.members and not kind.is_array else (kind.element,) * len(value)
-    return [_shown_value(part, item) for part, item in zip(inner, value, strict=True)]
+    parts = (kind.element,) * len(value) if kind.is_array else kind.members
+    return [_shown_value(part, item) for part, item in zip(parts, value, strict=True)]
 
 
 def _warnings(event: Event) -> Iterator[str]:

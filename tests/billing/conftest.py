@@ -5,7 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from svcnb.emulator.billing.ledger import Ledger
+from svcnb.emulator.billing.processor import Processor
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
 
 NOON = 1_767_225_600.0
@@ -27,3 +31,11 @@ def store(request, tmp_path) -> Iterator[Store]:
 @pytest.fixture
 def ledger(store, clock) -> Ledger:
     return Ledger(store, clock)
+
+
+@pytest.fixture
+def processor(store, clock) -> Processor:
+    settings = Settings(crypto_delay_ms=60_000)
+    randomness = Randomness()
+    custody = Custody(b"\7" * 32, settings.vocabulary, randomness)
+    return Processor(store=store, clock=clock, randomness=randomness, custody=custody, settings=settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -17,11 +16,13 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def blocks(language: str) -> Iterator[object]:
-    for path in PAGES:
-        for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8"))):
-            if match.group(1) == language:
-                yield pytest.param(match.group(2), id=f"{path.name}-{number}")
+def blocks(language: str) -> list[object]:
+    return [
+        pytest.param(match.group(2), id=f"{path.name}-{number}")
+        for path in PAGES
+        for number, match in enumerate(BLOCK.finditer(path.read_text(encoding="utf-8")))
+        if match.group(1) == language
+    ]
 
 
 @pytest.fixture

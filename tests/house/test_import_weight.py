@@ -30,8 +30,8 @@ def test_nothing_heavy_is_loaded_by(code: str) -> None:
     assert loaded_by(code) & set(HEAVY) == set()
 
 
-def test_help_loads_no_pydantic_and_no_http() -> None:
-    assert loaded_by("from svcnb.cli import main; main(['--help'])") & {"pydantic", "httpx", "svcnb.client"} == set()
+def test_help_loads_no_command_line_library_at_all() -> None:
+    assert loaded_by("from svcnb.cli import main; main(['--help'])") & {"click", "pydantic", "httpx"} == set()
 
 
 def test_the_public_names_alone_load_no_http_library() -> None:

@@ -54,13 +54,10 @@ class Payment(Model):
     client_secret: Secret
     """Lets the processor's client library confirm this one payment."""
 
-    pay_url: str | None = None
-    """Page where a person can pay; None when the processor's own client library must be used."""
-
     balance: Balance | None = None
     """The credit after the payment, once credited."""
 
-    quiet = frozenset({"payment_intent_id", "publishable_key", "client_secret", "pay_url"})
+    quiet = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
 
     def __repr__(self) -> str:
         after = f", balance={self.balance.balance_display!r}" if self.balance else ""

@@ -25,9 +25,15 @@ from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.wire.values import WILDCARD_HASH
 
 
-def register(action: ActionRef, name: str, description: str) -> Flow[RegisteredAction]:
+def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
     """Asks to register an action."""
     cid = raw_cid(action)
+    if isinstance(action, Action):
+        name = action.name if name is None else name
+        description = action.description if description is None else description
+    if not name:
+        raise InvalidArgument("a registered action needs a name", hint='svc.actions.register(action, name="increment")')
+    description = description or ""
 
     def parse(_body: Any, _answer: Answer) -> RegisteredAction:
         return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description, cid=cid)
@@ -110,16 +116,18 @@ def _text(body: object) -> str:
 class Actions(Resource):
     """Registered actions: names for CIDs. Registering grants nothing; groups do."""
 
-    def register(self, action: ActionRef, *, name: str, description: str = "") -> RegisteredAction:
+    def register(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
         """Registers an action under a name, or replaces the name it has. Costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
-            name: What people call it.
-            description: What it does.
+            name: What people call it; an `Action`'s own name when left out.
+            description: What it does; likewise.
 
         Raises:
-            InvalidArgument: A hashed CID was given.
+            InvalidArgument: A hashed CID was given, or there is no name.
             Forbidden: The key is not the account's master key.
         """
         return self._do(register(action, name, description))
@@ -162,7 +170,9 @@ class Actions(Resource):
 class AsyncActions(AsyncResource):
     """The asynchronous twin of `Actions`."""
 
-    async def register(self, action: ActionRef, *, name: str, description: str = "") -> RegisteredAction:
+    async def register(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
         """See `Actions.register`."""
         return await self._do(register(action, name, description))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from operator import attrgetter
 from typing import Any, Final, Literal
+from urllib.parse import urlencode
 
 from svcnb.client.calls import Answer, Call, Flow, ask, now, pause
-from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, PaymentFailed, TimedOut
+from svcnb.client.config import Config
+from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, OutOfCredit, PaymentFailed, TimedOut
 from svcnb.client.models.billing import Balance, Payment
 from svcnb.client.resources.base import AsyncResource, Resource, member, mirrors, model, nothing
 from svcnb.protocol.limits import MIN_PAYMENT_CENTS
@@ -17,7 +19,7 @@ FIRST_POLL_S: Final = 0.2
 LONGEST_POLL_S: Final = 5.0
 
 
-def processor_config() -> Flow[str]:
+def publishable_key() -> Flow[str]:
     """Asks for the processor's publishable key."""
     return ask(Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, patience="read"))
 
@@ -40,7 +42,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
         )
     if method not in ("card", "crypto"):
         raise InvalidArgument(f"{method!r} is no way to pay", hint="Use 'card' or 'crypto'.")
-    key = yield from processor_config()
+    key = yield from publishable_key()
 
     def parse(body: Any, _answer: Answer) -> Payment:
         return Payment.model_validate({**body, "amount_cents": amount_cents, "method": method, "publishable_key": key})
@@ -81,7 +83,11 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _failed(error.message):
+            if _says(error, "credited already", "already credited"):  # by the page that the payer returned to
+                return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
+            if _says(error, "another account", "another customer"):
+                raise
+            if _says(error, "failed", "declined", "canceled", "cancelled", "pay again", "begin another"):
                 raise PaymentFailed(f"the payment was not collected: {error.message}") from error
             if here - begun >= timeout:
                 raise TimedOut(
@@ -97,26 +103,40 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
     """Begins a payment; where a local processor stands beside the service, pays it there and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
+    body = _opening(payment) | {"payment_method": payment.method}
     try:
-        yield from _pay_locally(payment)
+        # What the processor's client library does in the browser. The secret goes back to the service it came from.
+        yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
         return payment  # a real processor: a person pays
+    except OutOfCredit as error:  # the processor's 402 is about the card, not about the account
+        raise PaymentFailed(f"the payment was not collected: {error.message}") from error
     return (yield from wait(payment, timeout))
 
 
-def _pay_locally(payment: Payment) -> Flow[None]:
-    # What the processor's client library does in the browser. The secret goes to the service that issued it.
-    body = {
-        "key": payment.publishable_key,
-        "client_secret": payment.client_secret.reveal(),
-        "payment_method": payment.method,
-    }
-    path = f"//processor/v1/payment_intents/{payment.payment_intent_id}/confirm"
-    return ask(Call("POST", path, nothing, body, key=False))
+def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
+    """Asks whether a local processor has a page for a payment."""
+    opening = _opening(payment)
+
+    try:
+        yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, patience="read"))
+    except (NotFound, NotTheApi):
+        return None
+    query = urlencode({"client_secret": opening["client_secret"]})
+    return f"{config.base_url}/processor/pay/{payment.payment_intent_id}?{query}"
 
 
-def _failed(message: str) -> bool:
-    return any(word in message.lower() for word in ("failed", "canceled", "cancelled", "declined"))
+def _local(payment: Payment) -> str:
+    # The emulator's processor has this path whatever it is called on the wire.
+    return f"//processor/v1/payment_intents/{payment.payment_intent_id}"
+
+
+def _opening(payment: Payment) -> dict[str, str]:
+    return {"key": payment.publishable_key, "client_secret": payment.client_secret.reveal()}
+
+
+def _says(error: BadRequest, *words: str) -> bool:
+    return any(word in error.message.lower() for word in words)
 
 
 def _id(payment: object) -> str:
@@ -191,9 +211,17 @@ class Billing(Resource):
         """
         return self._do(wait(payment, timeout))
 
-    def processor_config(self) -> str:
+    def pay_page(self, payment: Payment) -> str | None:
+        """Returns the address of the local processor's page for a payment, where a person picks how it goes.
+
+        The address holds the payment's secret: open it, and keep it out of saved outputs. None beside a real service,
+        whose processor has a client library of its own.
+        """
+        return self._do(pay_page(self._session.config, payment))
+
+    def publishable_key(self) -> str:
         """Returns the processor's publishable key, starts with ``pk_``. No key needed."""
-        return self._do(processor_config())
+        return self._do(publishable_key())
 
 
 @mirrors(Billing)
@@ -220,6 +248,10 @@ class AsyncBilling(AsyncResource):
         """See `Billing.wait`."""
         return await self._do(wait(payment, timeout))
 
-    async def processor_config(self) -> str:
-        """See `Billing.processor_config`."""
-        return await self._do(processor_config())
+    async def pay_page(self, payment: Payment) -> str | None:
+        """See `Billing.pay_page`."""
+        return await self._do(pay_page(self._session.config, payment))
+
+    async def publishable_key(self) -> str:
+        """See `Billing.publishable_key`."""
+        return await self._do(publishable_key())

@@ -14,7 +14,7 @@ from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 class Groups(Resource):
     """Groups: a key that may execute in a group can run its actions, and those may use its wallets.
 
-    Wherever a list of actions or wallets is wanted, ``svcnb.EVERYTHING`` (0) means all of them.
+    Wherever a list of actions or wallets is wanted, ``svcnb.everything`` (0) means all of them.
     """
 
     def create(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument, NotFound
@@ -13,7 +13,7 @@ from svcnb.client.references import GroupRef, KeyRef, group_ids, key_hash, key_r
 from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, models, nothing
 from svcnb.protocol.hashes import api_key_hash
 
-Groups = Iterable[GroupRef] | GroupRef
+Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
 
 _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 
@@ -107,7 +107,7 @@ def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
 class UsageKeys(Resource):
     """Usage keys: hand out the one that can only execute in the groups it needs.
 
-    Wherever groups are wanted, ``svcnb.EVERYTHING`` (0) means all of them.
+    Wherever groups are wanted, ``svcnb.everything`` (0) means all of them.
     """
 
     def create(

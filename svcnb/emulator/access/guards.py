@@ -53,7 +53,7 @@ async def _funded(call: Call) -> None:
 async def _shed(call: Call) -> None:
     service = call.service
     await service.faults.check("cpu")
-    if service.settings.load_shedding and service.load.overloaded:
+    if service.settings.load_shedding and service.load.overloaded():
         raise StructuredError(
             429,
             "The node is shedding load because of CPU pressure. Nothing was charged.",

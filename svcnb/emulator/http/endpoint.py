@@ -19,8 +19,8 @@ from svcnb.emulator.http.body import parse, read_bytes, validate
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller
-    from svcnb.emulator.app import Service
     from svcnb.emulator.billing.ledger import Hold
+    from svcnb.emulator.service import Service
 
 
 class Call:
@@ -107,6 +107,7 @@ class Endpoint:
         query: Model of the query string, None when it is not looked at.
         response: Type of the answer's body, for the description.
         guards: Checks before the body is read, in order.
+        answers_for: Guards whose check the handler makes itself, later; for the description.
         price_cents: What success costs; settled after the handler returned.
         errors: Statuses that the handler itself may answer with, as JSON strings.
         headers: Headers of every successful answer.
@@ -122,6 +123,7 @@ class Endpoint:
     query: Any = None
     response: Any = None
     guards: tuple[Guard, ...] = ()
+    answers_for: tuple[Guard, ...] = ()
     price_cents: int = 0
     errors: frozenset[int] = frozenset()
     headers: dict[str, str] = field(default_factory=dict)
@@ -141,6 +143,11 @@ class Endpoint:
     @cached_property
     def _query_adapter(self) -> TypeAdapter[Any]:
         return TypeAdapter(self.query)
+
+    @property
+    def all_guards(self) -> tuple[Guard, ...]:
+        """Every check, whoever makes it."""
+        return self.guards + self.answers_for
 
     def prepare(self) -> None:
         """Builds what the first request would otherwise wait for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,10 +12,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
-from svcnb.emulator.randomness import Randomness
-from svcnb.protocol.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from svcnb.emulator.service import Service
 
 _LOG = logging.getLogger(__name__)
+DOCS: Final = "/docs"
+"""Where the pages behind ``docs_url`` are."""
+CONTROL_PREFIX: Final = "/_emulator"
 _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
@@ -32,15 +36,13 @@ class Gate:
 
     Args:
         app: The router. Its `ServiceError` become answers here.
-        vocabulary: Names the privacy-mode header and suffix.
-        randomness: Where request ids come from.
-        docs_base: Address of the pages behind ``docs_url``, asked for at each failure.
+        service: The emulator.
     """
 
-    def __init__(self, app: ASGIApp, vocabulary: Vocabulary, randomness: Randomness, docs_base: str) -> None:
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        vocabulary = service.vocabulary
         self._app = app
-        self._randomness = randomness
-        self._docs_base = docs_base
+        self._service = service
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
@@ -52,7 +54,7 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1000})
             return
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
-        request_id = self._randomness.uuid4("request id")
+        request_id = self._service.randomness.uuid4("request id")
         if asked.get(self._privacy_header):
             request_id += self._privacy_suffix
         correlation_id = asked.get(b"x-correlation-id", b"").strip()
@@ -79,6 +81,9 @@ class Gate:
                 message["headers"] = [*message["headers"], *extra]
             await send(message)
 
+        traffic = None if scope["path"].startswith(CONTROL_PREFIX) else self._service.traffic
+        if traffic is not None:
+            await traffic.enter()
         try:
             await self._app(scope, receive, send_with_headers)
         except CallerGone:
@@ -92,6 +97,13 @@ class Gate:
             if started:
                 raise
             await self._internal_error(scope["request_id"])(scope, receive, send_with_headers)
+        finally:
+            if traffic is not None:
+                traffic.leave()
+
+    @property
+    def _docs_base(self) -> str:
+        return f"{self._service.base_url}{DOCS}"
 
     def _internal_error(self, request_id: str) -> Response:
         error = StructuredError(

@@ -122,7 +122,7 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": schemas.of(row, "in")}},
         }
-    schemes = list(dict.fromkeys(name for guard in row.guards for name in guard.schemes))
+    schemes = list(dict.fromkeys(name for guard in row.all_guards for name in guard.schemes))
     operation["security"] = [{name: []} for name in schemes]
     return operation
 
@@ -156,7 +156,7 @@ def _parameters(row: Endpoint) -> list[dict[str, Any]]:
 
 
 def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
-    structured = {status for guard in row.guards for status in guard.statuses} | {_SERVER_ERROR}
+    structured = {status for guard in row.all_guards for status in guard.statuses} | {_SERVER_ERROR}
     if row.request is not None:
         structured |= _BODY_STATUSES
     texts = set(row.errors)
@@ -164,7 +164,7 @@ def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
         texts |= {_BAD_REQUEST}
     if row.query is not None:
         structured |= {422}
-    if texts & {403, 404} or row.guards:
+    if texts & {403, 404} or row.all_guards:
         structured |= {503}
     success: dict[str, Any] = {
         "description": "Success.",

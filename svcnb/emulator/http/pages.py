@@ -14,10 +14,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.gate import DOCS
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
 
-DOCS: Final = "/docs"
 _ASSETS: Final = {
     "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
     "swagger-ui.css": "text/css; charset=utf-8",
@@ -126,9 +126,9 @@ def _errors_page() -> str:
 
 def _authentication_page() -> str:
     return (
-        '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as <code>Authorization: Bearer</code>. '
-        "The account key is shown once by <code>new_account</code>, a usage key once by "
-        "<code>add_usage_api_key</code>; a removed key answers 401.</p>"
+        '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
+        "<code>Authorization: Bearer</code>. The account key is shown once by <code>new_account</code>, a usage key "
+        "once by <code>add_usage_api_key</code>; a removed key answers 401.</p>"
     )
 
 

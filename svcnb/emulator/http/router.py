@@ -15,7 +15,7 @@ from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from svcnb.emulator.app import Service
+    from svcnb.emulator.service import Service
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

@@ -108,6 +108,15 @@ class Lanes:
         for trigger_id in await self._store.run(lambda connection: connection.execute(query).scalars().all()):
             self.wake(trigger_id)
 
+    async def restart(self) -> None:
+        """The database was exchanged: lanes forget what they wait for. Executions under way end by themselves."""
+        self._open = False
+        waiting = set(self._lanes.values()) - self._executing
+        for lane in waiting:
+            lane.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await self.start()
+
     def wake(self, trigger_id: str) -> None:
         """A run was admitted, or its trigger enabled: called after the commit."""
         if not self._open:
@@ -256,5 +265,5 @@ def _settle(connection: Connection, ended: _Ended, now: float) -> None:
             "finished_at": now,
             "next_attempt_at": None,
         }
-    # A trigger deleted meanwhile took its runs along: then there is nothing to write.
-    connection.execute(update(runs).where(runs.c.seq == ended.run.seq, runs.c.finished_at.is_(None)).values(values))
+    # A trigger deleted meanwhile took its runs along, and a restored snapshot may know nothing of this one.
+    connection.execute(update(runs).where(runs.c.id == ended.run.id, runs.c.finished_at.is_(None)).values(values))

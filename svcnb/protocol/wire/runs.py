@@ -18,7 +18,6 @@ class ExecutionRun(Response):
     billing_wallet: str = Field("", description="Who pays.")
     status: Literal["success", "failed", "refused"]
     http_status: int
-    response: Any = None
     error: str | None = None
     error_kind: str | None = Field(None, description="throw, syntax, timeout, memory, permission, ...")
     logs: str = ""

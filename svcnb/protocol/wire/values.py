@@ -217,9 +217,10 @@ def _one_action(text: str) -> str:
 
 
 def _raw_cid(text: str) -> str:
-    if not text.strip():
+    text = text.strip()
+    if not text:
         raise _unusable("action_ipfs_cid is empty: send the raw CID of the action, for example Qm...")
-    if looks_like_hash(text.strip()):
+    if looks_like_hash(text):
         raise _unusable(
             f"{_shown(text)} is a hash, and the raw CID is wanted here (it starts with Qm): "
             "the service hashes it itself"
@@ -268,7 +269,7 @@ OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_
 """The hash of one action's CID; zero is refused."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action; the service hashes it.")]
-"""A raw CID, any non-empty text that is not a hash."""
+"""A raw CID, any non-empty text that is not a hash; spaces around it do not count."""
 
 CidHashes = Annotated[list[CidHash], _at_most(MAX_GROUP_ENTRIES, "permitted CID hashes")]
 """The actions a group permits, in one call."""

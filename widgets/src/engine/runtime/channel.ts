@@ -6,10 +6,10 @@
  * that only this module holds: what an action manages to write by itself is no answer.
  */
 import {
+  Buffer,
   Bytes,
+  bytesLength,
   bytesSet,
-  bytesSlice,
-  bytesSubarray,
   createObject,
   decode,
   encode,
@@ -32,32 +32,38 @@ const { read, readSync } = stdin;
 const { writeSync } = stdout;
 
 const secret = new Bytes(SECRET);
-let input = new Bytes(1 << 16);
+let capacity = 1 << 16;
+let input = new Buffer(capacity);
 let filled = 0;
 
 export interface Frame {
   // deno-lint-ignore no-explicit-any
   readonly body: any;
-  readonly blob: Uint8Array;
+  readonly blob: Uint8Array<ArrayBuffer>;
 }
 
-/** The bytes of a frame that has arrived whole, else null. */
+function enlarge(wanted: number): void {
+  const larger = new Buffer(wanted);
+  bytesSet(new Bytes(larger), new Bytes(input, 0, filled));
+  input = larger;
+  capacity = wanted;
+}
+
+/** The frame that has arrived whole, else null. */
 function takeFrame(): Frame | null {
   if (filled < HEADER) return null;
-  const header = new View(input.buffer);
+  const header = new View(input);
   const jsonLength = viewGet(header, 0, true);
-  const total = HEADER + jsonLength + viewGet(header, 4, true);
+  const blobLength = viewGet(header, 4, true);
+  const total = HEADER + jsonLength + blobLength;
   if (filled < total) {
-    if (input.length < total) {
-      const larger = new Bytes(total);
-      bytesSet(larger, bytesSubarray(input, 0, filled));
-      input = larger;
-    }
+    if (capacity < total) enlarge(total);
     return null;
   }
-  const body = jsonParse(decode(bytesSubarray(input, HEADER, HEADER + jsonLength)));
-  const blob = bytesSlice(input, HEADER + jsonLength, total);
-  bytesSet(input, bytesSubarray(input, total, filled));
+  const body = jsonParse(decode(new Bytes(input, HEADER, jsonLength)));
+  const blob = new Bytes(blobLength);
+  bytesSet(blob, new Bytes(input, HEADER + jsonLength, blobLength));
+  bytesSet(new Bytes(input), new Bytes(input, total, filled - total));
   filled -= total;
   return { body, blob };
 }
@@ -67,22 +73,24 @@ export function receiveSync(): Frame | null {
   for (;;) {
     const frame = takeFrame();
     if (frame !== null) return frame;
-    const count = reflectApply(readSync, stdin, [bytesSubarray(input, filled)]) as number | null;
+    const count = reflectApply(readSync, stdin, [new Bytes(input, filled)]) as number | null;
     if (count === null || count === 0) return null;
     filled += count;
   }
 }
 
-function writeAll(bytes: Uint8Array): void {
+function writeAll(buffer: ArrayBuffer, length: number): void {
   let from = 0;
-  while (from < bytes.length) {
-    from += reflectApply(writeSync, stdout, [bytesSubarray(bytes, from)]) as number;
+  while (from < length) {
+    from += reflectApply(writeSync, stdout, [new Bytes(buffer, from)]) as number;
   }
 }
 
 /** Tells the host that this spare is warm. Goes out before there is a secret. */
 export function announce(): void {
-  writeAll(encode("R"));
+  const greeting = new Buffer(1);
+  new View(greeting).setUint8(0, 0x52);
+  writeAll(greeting, 1);
 }
 
 export function setSecret(bytes: Uint8Array): void {
@@ -92,15 +100,18 @@ export function setSecret(bytes: Uint8Array): void {
 /** Sends JSON text (made by the caller from primitive values, so that no `toJSON` runs) and bytes. */
 export function send(json: string, blob?: Uint8Array): void {
   const text = encode(json);
-  const length = blob === undefined ? 0 : blob.length;
-  const frame = new Bytes(SECRET + HEADER + text.length + length);
-  bytesSet(frame, secret);
-  const header = new View(frame.buffer);
-  viewPut(header, SECRET, text.length, true);
-  viewPut(header, SECRET + 4, length, true);
-  bytesSet(frame, text, SECRET + HEADER);
-  if (blob !== undefined) bytesSet(frame, blob, SECRET + HEADER + text.length);
-  writeAll(frame);
+  const textLength = bytesLength(text);
+  const blobLength = blob === undefined ? 0 : bytesLength(blob);
+  const total = SECRET + HEADER + textLength + blobLength;
+  const frame = new Buffer(total);
+  const bytes = new Bytes(frame);
+  bytesSet(bytes, secret);
+  const header = new View(frame);
+  viewPut(header, SECRET, textLength, true);
+  viewPut(header, SECRET + 4, blobLength, true);
+  bytesSet(bytes, text, SECRET + HEADER);
+  if (blob !== undefined) bytesSet(bytes, blob, SECRET + HEADER + textLength);
+  writeAll(frame, total);
 }
 
 interface Waiting {
@@ -120,12 +131,8 @@ export function startPump(): void {
 }
 
 function pump(): void {
-  if (filled === input.length) {
-    const larger = new Bytes(input.length * 2);
-    bytesSet(larger, input);
-    input = larger;
-  }
-  const arriving = reflectApply(read, stdin, [bytesSubarray(input, filled)]) as Promise<number | null>;
+  if (filled === capacity) enlarge(capacity * 2);
+  const arriving = reflectApply(read, stdin, [new Bytes(input, filled)]) as Promise<number | null>;
   promiseThen(arriving, (count) => {
     if (count === null) return;
     filled += count;

@@ -1,5 +1,5 @@
 /** `console` as actions see it: every line goes to one log, formatted as the inspector does. */
-import { encode, Error, jsonStringify } from "./primordials.ts";
+import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 import { send } from "./channel.ts";
 import type { Internals } from "./internals.ts";
 
@@ -11,7 +11,7 @@ import type { Internals } from "./internals.ts";
 export function makeConsole(internals: Internals, maxBytes: number): Console {
   let used = 0;
   return new internals.Console((text) => {
-    const bytes = text.length > maxBytes ? text.length : encode(text).length;
+    const bytes = text.length > maxBytes ? text.length : bytesLength(encode(text));
     if (used + bytes > maxBytes) throw new Error(`Console log is too long, maximum ${maxBytes} bytes`);
     used += bytes;
     send(`{"kind":"log","text":${jsonStringify(text)}}`);

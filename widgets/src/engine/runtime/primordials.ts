@@ -3,7 +3,7 @@
  *
  * An action shares the realm with the bootstrap and may replace any global or prototype member. Whatever runs after
  * it therefore calls these, and avoids what looks members up behind its back: `for…of`, spread and destructuring of
- * arrays, `toJSON`.
+ * arrays, `toJSON`, `Symbol.species`, and getters of typed arrays (`length`, `buffer`).
  */
 
 const { apply } = Reflect;
@@ -27,10 +27,14 @@ export const promiseThen = uncurryThis(Promise.prototype.then) as <T>(
 export const createObject = Object.create;
 export const defineProperty = Object.defineProperty;
 export const freeze = Object.freeze;
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const getterOf = <T>(of: object, name: string) =>
+  uncurryThis(Object.getOwnPropertyDescriptor(of, name)!.get as (this: object) => T);
 export const bytesSet = uncurryThis(Uint8Array.prototype.set);
-export const bytesSubarray = uncurryThis(Uint8Array.prototype.subarray);
-export const bytesSlice = uncurryThis(Uint8Array.prototype.slice);
+export const bytesLength = getterOf<number>(typedArray, "length");
+/** Not `subarray` or `slice`: those hand the buffer to a constructor of the action's choice (`Symbol.species`). */
 export const Bytes = Uint8Array;
+export const Buffer = ArrayBuffer;
 export const View = DataView;
 export const viewGet = uncurryThis(DataView.prototype.getUint32);
 export const viewPut = uncurryThis(DataView.prototype.setUint32);

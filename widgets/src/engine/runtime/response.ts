@@ -1,5 +1,5 @@
 /** What an action answers with: the value of `main`, else what `setResponse` was given. */
-import { encode, Error, jsonStringify } from "./primordials.ts";
+import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 
 export class Responses {
   readonly #maxBytes: number;
@@ -24,7 +24,9 @@ export class Responses {
     // A function or a symbol has no JSON text; like undefined it is stored as null.
     const text = typeof value === "string" ? value : jsonStringify(value) ?? "null";
     // No UTF-8 text has fewer bytes than UTF-16 units, so most need no count.
-    if (text.length > this.#maxBytes || (text.length * 3 > this.#maxBytes && encode(text).length > this.#maxBytes)) {
+    if (
+      text.length > this.#maxBytes || (text.length * 3 > this.#maxBytes && bytesLength(encode(text)) > this.#maxBytes)
+    ) {
       throw new Error(`Response is too long, maximum ${this.#maxBytes} bytes`);
     }
     this.#stored = text;

@@ -68,6 +68,9 @@ export class Runner {
       return;
     }
     const params = jsonParse(job.params);
+    // Whoever still waits after the first turn waits for the host, a timer, or for ever: then the host's deadline ends
+    // it. Set before the action runs, which may break timers.
+    reflectApply(later, globalThis, [startPump, 0]);
     try {
       run(script);
     } catch (error) {
@@ -75,8 +78,6 @@ export class Runner {
       return;
     }
     this.#callMain(params, responses);
-    // Whoever still waits after the first turn waits for the host, a timer, or for ever: then the host's deadline ends it.
-    reflectApply(later, globalThis, [startPump, 0]);
   }
 
   #callMain(params: unknown, responses: Responses): void {

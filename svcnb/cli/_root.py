@@ -1,0 +1,67 @@
+"""The root of the commands, and how their ends become exit codes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from svcnb.cli import COMMANDS, help_text
+from svcnb.cli._errors import explain
+from svcnb.exit_codes import ExitCode
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command itself, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"svcnb.cli.{cmd_name}").command
+        return command
+
+    def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
+        """The text that is printed without click, too."""
+        return help_text().rstrip("\n")
+
+
+def _show_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from svcnb import __version__
+
+        click.echo(f"svcnb {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Print it.")
+def cli() -> None:
+    """Accounts, keys, wallets and actions of the service: use it, or run it on this machine."""
+
+
+def run(arguments: list[str]) -> int:
+    """Runs a command line with click; as `svcnb.cli.main`."""
+    try:
+        code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped.", err=True)
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Exception as error:
+        known = explain(error)
+        if known is None:
+            raise  # a defect of ours: the trace is what a report needs
+        click.echo(f"Error: {known.message}", err=True)
+        if known.hint:
+            click.echo(f"Next step: {known.hint}", err=True)
+        return known.code
+    return code if isinstance(code, int) else ExitCode.OK

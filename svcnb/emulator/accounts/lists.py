@@ -1,0 +1,147 @@
+"""Free lists: every key of an account sees everything of it, and no secret (reference facts 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from svcnb.emulator.access.guards import KEY, KEY_PRESENT, identify
+from svcnb.emulator.accounts.relay import view
+from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.protocol.limits import MAX_U64
+from svcnb.protocol.wire.actions import ActionItem
+from svcnb.protocol.wire.groups import GroupItem
+from svcnb.protocol.wire.paging import ActionsQuery, GroupWalletsQuery, PageQuery
+from svcnb.protocol.wire.usage_keys import ApiKeyItem
+from svcnb.protocol.wire.values import WILDCARD_ADDRESS
+from svcnb.protocol.wire.wallets import WalletItem
+
+_ANY: Final = "Any"
+_ANY_ACTION: Final = "Any action"
+_ANY_WALLET: Final = "Any wallet"
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows of the lists."""
+    rows = (
+        ("list_api_keys", list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
+        ("list_groups", list_groups, PageQuery, list[GroupItem], "Groups", ()),
+        ("list_wallets", list_wallets, PageQuery, list[WalletItem], "Wallets", ()),
+        ("list_wallets_in_group", list_wallets_in_group, GroupWalletsQuery, list[WalletItem], "Wallets", (404,)),
+        ("list_actions", list_actions, ActionsQuery, list[ActionItem], "Actions", (404,)),
+    )
+    return [
+        Endpoint(
+            "GET",
+            f"{API}/{name}",
+            handler,
+            query=query,
+            response=response,
+            # The key is looked up after the query was read (reference facts 2.1), by the handler.
+            guards=(KEY_PRESENT,),
+            answers_for=(KEY,),
+            errors=frozenset(errors),
+            tag=tag,
+        )
+        for name, handler, query, response, tag, errors in rows
+    ]
+
+
+async def list_api_keys(call: Call, query: PageQuery) -> list[ApiKeyItem]:
+    """Usage keys of the account: what they may do, never the keys."""
+    rows = await _page(call, query, "listApiKeys")
+    return [_api_key(row) for row in rows]
+
+
+async def list_groups(call: Call, query: PageQuery) -> list[GroupItem]:
+    """Groups of the account."""
+    rows = await _page(call, query, "listGroups")
+    return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
+
+
+async def list_wallets(call: Call, query: PageQuery) -> list[WalletItem]:
+    """Wallets of the account in order of registration; the first is the Account Master Wallet."""
+    rows = await _page(call, query, "listPkps")
+    positions = await _positions(call, rows)
+    return [_wallet(row, positions) for row in rows]
+
+
+async def list_wallets_in_group(call: Call, query: GroupWalletsQuery) -> list[WalletItem]:
+    """Wallets that a group permits, registered in the account or not."""
+    rows = await _page(call, query, "listWalletsInGroup", query.group_id)
+    positions = await _positions(call, rows)
+    return [_wallet(row, positions) for row in rows]
+
+
+async def list_actions(call: Call, query: ActionsQuery) -> list[ActionItem]:
+    """Actions of the account, or those that a group permits, registered or not."""
+    if query.group_id:
+        rows = await _page(call, query, "listActionsInGroup", query.group_id)
+    else:
+        rows = await _page(call, query, "listActions")
+    return [_action(row) for row in rows]
+
+
+async def _page(call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
+    """One page by the contract's rule: a page larger than the list is the whole list (reference facts 2.4.1)."""
+    caller = await identify(call)
+    settings = call.service.settings
+    size = settings.default_page_size if query.page_size is None else query.page_size
+    if settings.max_page_size is not None:
+        size = min(size, settings.max_page_size)
+    rows: Sequence[Any] = await view(call, function, caller.master_hash, *arguments, query.page_number, size)
+    if settings.strict_paging and query.page_number and 0 < len(rows) < size:
+        # A short answer is the last page, or the whole of a list that is shorter than a page: the first page tells.
+        first: Sequence[Any] = await view(call, function, caller.master_hash, *arguments, 0, size)
+        if len(first) < size:
+            return []
+    return rows
+
+
+async def _positions(call: Call, rows: Sequence[Any]) -> dict[str, int]:
+    """Position of each wallet in order of registration; the contract's list does not carry it."""
+    if not rows:
+        return {}
+    everything = await view(call, "listPkps", call.caller.master_hash, 0, MAX_U64)
+    return {entry[1].lower(): position for position, entry in enumerate(everything)}
+
+
+def _api_key(row: Any) -> ApiKeyItem:
+    metadata, hashed, expiration, balance, execute, create_groups, delete_groups, create_pkps, manage, add, remove = row
+    return ApiKeyItem(
+        id=_hex(metadata[0]),
+        api_key_hash=_hex(hashed),
+        name=metadata[1],
+        description=metadata[2],
+        expiration=str(expiration),
+        balance=min(balance, MAX_U64),
+        can_create_groups=create_groups,
+        can_delete_groups=delete_groups,
+        can_create_pkps=create_pkps,
+        can_manage_ipfs_ids_in_groups=list(manage),
+        can_add_pkp_to_groups=list(add),
+        can_remove_pkp_from_groups=list(remove),
+        can_execute_in_groups=list(execute),
+    )
+
+
+def _wallet(row: Any, positions: dict[str, int]) -> WalletItem:
+    _, address, name, description = row
+    address = address.lower()
+    if address == WILDCARD_ADDRESS:
+        return WalletItem(id="", name=_ANY, description=_ANY_WALLET, wallet_address=address)
+    position = positions.get(address)
+    return WalletItem(
+        id="" if position is None else str(position), name=name, description=description, wallet_address=address
+    )
+
+
+def _action(row: Any) -> ActionItem:
+    number, name, description = row
+    if not number:
+        name, description = _ANY, _ANY_ACTION
+    return ActionItem(id=_hex(number), hashed_cid=_hex(number), name=name, description=description)
+
+
+def _hex(number: int) -> str:
+    return f"0x{number:064x}"

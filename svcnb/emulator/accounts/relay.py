@@ -1,0 +1,99 @@
+"""Managed writes: sent to the contract by a payer, refusals said in HTTP (reference facts 6.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.emulator.access.caller import Caller
+from svcnb.emulator.errors import EndpointFailure, ServiceError
+
+if TYPE_CHECKING:
+    from svcnb.emulator.chain.errors import ContractRevert
+    from svcnb.emulator.http.endpoint import Call
+
+PERMISSION_DENIED: Final = "Permission denied"
+_DENIALS: Final = frozenset({"NotMasterAccount", "NoAccountAccess", "UsageApiKeyExpired"})
+_DENIAL_PREFIX: Final = "NotAllowedTo"
+_MISSING: Final = frozenset(
+    {
+        "AccountDoesNotExist",
+        "GroupDoesNotExist",
+        "PkpDoesNotExist",
+        "ActionDoesNotExist",
+        "UsageApiKeyDoesNotExist",
+    }
+)
+_LARGE: Final = 1 << 64
+
+WRITE_ERRORS: Final = frozenset({400, 403, 404})
+"""Statuses with a JSON string that a managed write may end with."""
+
+
+async def write(call: Call, function: str, *arguments: Any) -> Any:
+    """Sends a managed write and waits until it is in a block.
+
+    Args:
+        call: The request that needs it.
+        function: Name of the contract's function.
+        *arguments: Its arguments.
+
+    Returns:
+        What the function returned.
+
+    Raises:
+        EndpointFailure: The contract refused; nothing was sent.
+        Unavailable: The chain cannot be reached.
+    """
+    from svcnb.emulator.chain.errors import ContractRevert
+
+    try:
+        return await call.service.chain.write(function, *arguments)
+    except ContractRevert as revert:
+        raise failure_of(revert) from revert
+
+
+async def view(call: Call, function: str, *arguments: Any) -> Any:
+    """Reads from the contract; refusals as in `write`."""
+    from svcnb.emulator.chain.errors import ContractRevert
+
+    try:
+        return await call.service.chain.view(function, *arguments)
+    except ContractRevert as revert:
+        raise failure_of(revert) from revert
+
+
+def require_master(caller: Caller) -> None:
+    """Refuses usage keys, before anything else about the call is looked at.
+
+    Raises:
+        EndpointFailure: 403, the key is no account key.
+    """
+    if not caller.is_master:
+        raise EndpointFailure(403, PERMISSION_DENIED)
+
+
+def failure_of(revert: ContractRevert) -> ServiceError:
+    """What a contract's refusal means to the caller.
+
+    Args:
+        revert: The decoded refusal.
+    """
+    if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):
+        return EndpointFailure(403, PERMISSION_DENIED)
+    return EndpointFailure(404 if revert.name in _MISSING else 400, error_text(revert.name, revert.args_))
+
+
+def error_text(name: str, arguments: tuple[Any, ...]) -> str:
+    """A contract error as text, hashes in hex.
+
+    Args:
+        name: The error's name.
+        arguments: Its arguments.
+    """
+    return f"{name}({', '.join(_shown(argument) for argument in arguments)})"
+
+
+def _shown(argument: object) -> str:
+    if isinstance(argument, int) and not isinstance(argument, bool) and argument >= _LARGE:
+        return f"0x{argument:064x}"
+    return str(argument)

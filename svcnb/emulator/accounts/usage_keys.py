@@ -1,0 +1,133 @@
+"""Usage keys: made, changed and removed with the account key."""
+
+from __future__ import annotations
+
+import base64
+from typing import Final
+
+from svcnb.emulator.access.guards import FUNDED, KEY
+from svcnb.emulator.accounts.relay import WRITE_ERRORS, error_text, require_master, write
+from svcnb.emulator.errors import EndpointFailure
+from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.keys.secp import address_of
+from svcnb.protocol.hashes import key_hash
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, USAGE_KEY_CHAIN_BALANCE, USAGE_KEY_LIFETIME_S
+from svcnb.protocol.wire.base import Success
+from svcnb.protocol.wire.usage_keys import (
+    AddUsageApiKeyRequest,
+    AddUsageApiKeyResponse,
+    RemoveUsageApiKeyRequest,
+    UpdateUsageApiKeyMetadataRequest,
+    UpdateUsageApiKeyRequest,
+    UsageKeyPermissions,
+)
+from svcnb.protocol.wire.values import looks_like_hash
+
+_TAG: Final = "Usage API keys"
+WALLET_NAME: Final = "API Key Wallet"
+WALLET_DESCRIPTION: Final = "Usage API Key Wallet"
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows of this noun."""
+    rows = (
+        ("add_usage_api_key", add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
+        ("update_usage_api_key", update_usage_api_key, UpdateUsageApiKeyRequest, Success),
+        ("update_usage_api_key_metadata", update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
+        ("remove_usage_api_key", remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
+    )
+    return [
+        Endpoint(
+            "POST",
+            f"{API}/{name}",
+            handler,
+            request=request,
+            response=response,
+            guards=(KEY, FUNDED),
+            price_cents=MANAGEMENT_COST_CENTS,
+            errors=WRITE_ERRORS,
+            tag=_TAG,
+        )
+        for name, handler, request, response in rows
+    ]
+
+
+async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
+    """Creates a usage key and shows it, this once.
+
+    The key is the base64 of a fresh wallet's secret, and that wallet is registered in the account too. Needs the
+    account key.
+    """
+    require_master(call.caller)
+    custody = call.service.custody
+    path = custody.new_path()
+    secret = custody.wallet_secret(path)
+    usage_api_key = base64.b64encode(secret).decode()
+    await _set(call, key_hash(usage_api_key), body)
+    await write(
+        call,
+        "registerWalletDerivation",
+        call.caller.master_hash,
+        address_of(secret),
+        path,
+        WALLET_NAME,
+        WALLET_DESCRIPTION,
+    )
+    return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
+
+
+async def update_usage_api_key(call: Call, body: UpdateUsageApiKeyRequest) -> Success:
+    """Replaces name, description and every permission of a usage key. Needs the account key."""
+    require_master(call.caller)
+    hashed = await _existing(call, body.usage_api_key)
+    await _set(call, hashed, body)
+    return Success()
+
+
+async def update_metadata(call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
+    """Changes name and description of a usage key. Needs the account key."""
+    require_master(call.caller)
+    hashed = await _existing(call, body.usage_api_key)
+    await write(call, "updateUsageApiKeyMetadata", call.caller.master_hash, hashed, body.name, body.description)
+    return Success()
+
+
+async def remove_usage_api_key(call: Call, body: RemoveUsageApiKeyRequest) -> Success:
+    """Removes a usage key; it answers 401 from then on. Needs the account key."""
+    require_master(call.caller)
+    hashed = await _existing(call, body.usage_api_key)
+    await write(call, "removeUsageApiKey", call.caller.master_hash, hashed)
+    return Success()
+
+
+async def _set(call: Call, hashed: int, body: UsageKeyPermissions) -> None:
+    await write(
+        call,
+        "setUsageApiKey",
+        call.caller.master_hash,
+        hashed,
+        call.service.clock.now_s() + USAGE_KEY_LIFETIME_S,
+        USAGE_KEY_CHAIN_BALANCE,
+        body.name,
+        body.description,
+        body.can_create_groups,
+        body.can_delete_groups,
+        body.can_create_pkps,
+        body.manage_ipfs_ids_in_groups,
+        body.add_pkp_to_groups,
+        body.remove_pkp_from_groups,
+        body.execute_in_groups,
+    )
+
+
+async def _existing(call: Call, key_or_hash: str) -> int:
+    """Hash of a usage key of the caller's account, given as the key or as the hash that ``list_api_keys`` shows."""
+    text = key_or_hash.strip()
+    if not text:
+        raise EndpointFailure(400, "usage_api_key is empty: send the key, or its api_key_hash from list_api_keys")
+    hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
+    found = await call.service.directory.by_hash(hashed)
+    if found is None or found.is_master or found.master_hash != call.caller.master_hash:
+        # The contract would make a key of this hash: it only sets, so existence is checked here.
+        raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
+    return hashed

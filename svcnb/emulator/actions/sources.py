@@ -1,0 +1,48 @@
+"""Sources that ran before, so that they can be run again by their CID alone (reference facts 2.6)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+KEPT_BYTES: Final = 64 * 1024 * 1024
+
+
+class SourceCache:
+    """The most recently run sources, up to a number of bytes.
+
+    Args:
+        limit_bytes: Most bytes to keep.
+    """
+
+    def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
+        self._limit = limit_bytes
+        self._size = 0
+        self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
+
+    def put(self, cid: str, source: str) -> None:
+        """Keeps a source after a run that was permitted.
+
+        Args:
+            cid: Its CID.
+            source: The text.
+        """
+        if cid in self._sources:
+            self._sources.move_to_end(cid)
+            return
+        size = len(source.encode())
+        self._sources[cid] = (source, size)
+        self._size += size
+        while self._size > self._limit:
+            _, (_, dropped) = self._sources.popitem(last=False)
+            self._size -= dropped
+
+    def get(self, cid: str) -> str | None:
+        """The source of a CID, None when it is not kept."""
+        found = self._sources.get(cid)
+        return found[0] if found else None
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._sources.clear()
+        self._size = 0

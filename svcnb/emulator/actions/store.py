@@ -1,0 +1,167 @@
+"""What ran: one row an execution, the newest kept. No source, no parameters, no response: those may hold secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+)
+
+from svcnb.emulator.store import Store, StoreUnavailable, metadata
+
+_LOG = logging.getLogger(__name__)
+KEPT: Final = 10_000
+_SPARE: Final = 256
+
+executions = Table(
+    "executions",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("request_id", String(64), nullable=False, unique=True),
+    Column("cid", String(64), nullable=False),
+    Column("api_key_hash", String(66), nullable=False),
+    Column("billing_wallet", String(42), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("http_status", Integer, nullable=False),
+    Column("error", Text),
+    Column("error_kind", String(32)),
+    Column("logs", Text, nullable=False),
+    Column("trace", Text),
+    Column("cost_cents", Integer, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("elapsed_ms", Float, nullable=False),
+    Index("executions_by_time", "started_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One execution.
+
+    Attributes:
+        request_id: Request that asked for it.
+        cid: CID of the source.
+        api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
+        billing_wallet: Who pays.
+        status: ``success``, ``failed`` or ``refused``.
+        http_status: What was answered.
+        error: What went wrong.
+        error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``host``, ``permission`` or ``unavailable``.
+        logs: What the action printed.
+        trace: What the engine did, as JSON text.
+        cost_cents: What was charged.
+        started_at: Unix seconds by the emulator's clock.
+        elapsed_ms: Wall clock of the run, in milliseconds.
+    """
+
+    request_id: str
+    cid: str
+    api_key_hash: str
+    billing_wallet: str
+    status: str
+    http_status: int
+    logs: str
+    cost_cents: int
+    started_at: float
+    elapsed_ms: float
+    error: str | None = None
+    error_kind: str | None = None
+    trace: str | None = None
+
+
+class RunLog:
+    """Writes executions down behind the answers: a caller never waits for it, a reader always does.
+
+    Args:
+        store: The database.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[Execution] = []
+        self._writer: asyncio.Task[None] | None = None
+        self._since_trim = _SPARE
+
+    def add(self, execution: Execution) -> None:
+        """Takes note of an execution; it is written soon."""
+        self._waiting.append(execution)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.ensure_future(self._write())
+
+    async def flush(self) -> None:
+        """Returns once everything added so far is written."""
+        if self._writer is not None:
+            await self._writer
+
+    async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
+        """Executions, newest first, without their traces.
+
+        Args:
+            limit: At most so many.
+            offset: How many of the newest to skip.
+        """
+        await self.flush()
+        shown = [column for column in executions.c if column.name not in {"id", "trace"}]
+        query = select(*shown).order_by(executions.c.id.desc()).limit(limit).offset(offset)
+        return await self._store.run(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
+
+    async def one(self, request_id: str) -> dict[str, Any] | None:
+        """One execution with its trace, None when there is none of that request.
+
+        Args:
+            request_id: The answer's X-Request-Id.
+        """
+        await self.flush()
+        query = select(executions).where(executions.c.request_id == request_id)
+        row = await self._store.run(lambda connection: connection.execute(query).mappings().one_or_none())
+        if row is None:
+            return None
+        found = {name: value for name, value in row.items() if name != "id"}
+        found["trace"] = None if row["trace"] is None else json.loads(row["trace"])
+        return found
+
+    async def _write(self) -> None:
+        while self._waiting:
+            rows, self._waiting = self._waiting, []
+            self._since_trim += len(rows)
+            trim = self._since_trim >= _SPARE
+            if trim:
+                self._since_trim = 0
+            try:
+                await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
+            except StoreUnavailable:
+                # The history is a convenience: callers have their answers, and the next runs are written again.
+                _LOG.warning("%d executions could not be written down", len(rows), exc_info=True)
+
+
+def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
+    connection.execute(insert(executions), rows)
+    if trim:
+        newest = connection.execute(select(func.max(executions.c.id))).scalar_one()
+        connection.execute(delete(executions).where(executions.c.id <= newest - KEPT))
+
+
+def _row(execution: Execution) -> dict[str, Any]:
+    # JavaScript text may hold halves of surrogate pairs and zero bytes, which databases refuse.
+    return {
+        name: value.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if isinstance(value, str) else value
+        for name, value in asdict(execution).items()
+    }

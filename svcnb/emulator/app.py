@@ -1,0 +1,105 @@
+"""The emulator as an ASGI application, and as a server on a port.
+
+This module imports next to nothing: `serve` starts the chain's and the engine's processes first and loads the rest
+while they boot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from svcnb.emulator.settings import Settings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from svcnb.emulator.service import Service
+
+_BACKLOG = 512
+
+
+def build_app(service: Service) -> ASGIApp:
+    """The application of a service.
+
+    Args:
+        service: Its parts; they may start later, but before the first request.
+
+    Returns:
+        The application.
+    """
+    from svcnb.emulator.accounts import routes as accounts
+    from svcnb.emulator.actions import routes as actions
+    from svcnb.emulator.billing import processor_routes, routes as billing
+    from svcnb.emulator.control import routes as control
+    from svcnb.emulator.http import pages, rpc
+    from svcnb.emulator.http.gate import Gate
+    from svcnb.emulator.http.router import Router
+
+    service.endpoints = (
+        *accounts.endpoints(service.vocabulary),
+        *actions.endpoints(service.vocabulary),
+        *billing.endpoints(service.vocabulary),
+        *processor_routes.endpoints(),
+        *control.endpoints(),
+        *rpc.endpoints(),
+        *pages.endpoints(),
+    )
+    return Gate(Router(service, service.endpoints), service)
+
+
+def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> None:
+    """Runs an emulator until SIGTERM or SIGINT, then ends everything it started.
+
+    Args:
+        settings: How it behaves.
+        on_ready: Called once requests are answered, with the addresses.
+
+    Raises:
+        OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
+        StateUnusable: The kept state cannot be used.
+        RootSecretUnusable: The root secret is damaged or does not belong to the state.
+        PartMissing: Deno, anvil or a bundle is not on this machine.
+    """
+    listener = _listen(settings.host, settings.port)
+    try:
+        asyncio.run(_serve(settings, listener, on_ready))
+    finally:
+        listener.close()
+
+
+async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
+    from svcnb.emulator.server import Server
+    from svcnb.emulator.service import Service
+
+    service = Service(settings)
+    service.base_url = _url(listener)
+    await service.start()
+    try:
+        server = Server(build_app(service))
+        await server.run(listener, lambda: on_ready(service.addresses()))
+    finally:
+        await service.stop()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Takes the port before anything else is started, so that a taken one fails at once and leaves nothing behind."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,186 @@
+"""Payments at the local processor: what is kept of each, and how its status follows from the time.
+
+Nothing runs in the background. A payment that takes time stores what it will become and when, and whoever looks at it
+after that moment finds it changed; a crypto payment of a minute is a clock moved by a minute.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    String,
+    Table,
+    Text,
+    insert,
+    select,
+    update,
+)
+
+from svcnb.emulator.store import metadata
+
+Status = Literal["requires_payment_method", "processing", "succeeded", "failed", "canceled"]
+Outcome = Literal["succeeded", "failed", "processing"]
+Method = Literal["card", "crypto"]
+
+_ID: Final = re.compile(r"pi_[0-9A-Za-z]{1,61}")
+
+PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "failed"})
+"""Statuses in which a payment can be attempted (again)."""
+
+FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
+"""Statuses that never change."""
+
+customers = Table(
+    "processor_customers",
+    metadata,
+    Column("wallet", String(42), primary_key=True),
+    Column("id", String(64), nullable=False, unique=True),
+    Column("email", Text),
+    Column("created_at", Float, nullable=False),
+)
+
+intents = Table(
+    "processor_intents",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("wallet", String(42), ForeignKey(customers.c.wallet), nullable=False, index=True),
+    Column("client_secret", String(160), nullable=False),
+    Column("amount_cents", BigInteger, nullable=False),
+    Column("status", String(32), nullable=False),
+    Column("method", String(16)),
+    # While processing: what it becomes at due_at; both null means that it stays as it is until somebody decides.
+    Column("becomes", String(32)),
+    Column("due_at", Float),
+    Column("problem_code", String(64)),
+    Column("problem", Text),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("credited_at", Float),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One payment.
+
+    Attributes:
+        id: Starts with ``pi_``.
+        wallet: Billing wallet of the customer who pays.
+        client_secret: Lets a browser confirm this payment and nothing else.
+        amount_cents: What is paid.
+        status: Where it stands, now.
+        method: How it is paid, once chosen.
+        becomes: Status that a processing payment takes at ``due_at``.
+        due_at: Unix seconds.
+        problem_code: Why the last attempt failed, as a code, for example ``card_declined``.
+        problem: The same for people.
+        created_at: Unix seconds.
+        updated_at: Unix seconds of the last change.
+        credited_at: Unix seconds at which the service credited it, or None.
+    """
+
+    id: str
+    wallet: str
+    client_secret: str
+    amount_cents: int
+    status: Status
+    method: Method | None
+    becomes: Status | None
+    due_at: float | None
+    problem_code: str | None
+    problem: str | None
+    created_at: float
+    updated_at: float
+    credited_at: float | None
+
+    def __repr__(self) -> str:
+        return f"Intent(id={self.id!r}, amount_cents={self.amount_cents}, status={self.status!r})"
+
+    def attempt(
+        self, outcome: Outcome, *, method: Method | None, now: float, delay_s: float, problem: tuple[str, str] | None
+    ) -> Intent:
+        """The payment after somebody tried to pay it.
+
+        Args:
+            outcome: How it ends; ``processing`` does not end by itself.
+            method: How it is paid, None leaves what was chosen.
+            now: Unix seconds.
+            delay_s: Seconds that it is processing first.
+            problem: Code and text of a failure.
+        """
+        later = outcome != "processing" and delay_s > 0
+        return replace(
+            self,
+            status="processing" if later else outcome,
+            method=method or self.method,
+            becomes=outcome if later else None,
+            due_at=now + delay_s if later else None,
+            problem_code=problem[0] if problem and outcome == "failed" else None,
+            problem=problem[1] if problem and outcome == "failed" else None,
+            updated_at=now,
+        )
+
+    def canceled(self, now: float) -> Intent:
+        """The payment after the person gave it up."""
+        return replace(
+            self, status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
+        )
+
+    def at(self, now: float) -> Intent:
+        """The payment as it stands at a time."""
+        if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
+            return self
+        return replace(self, status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
+
+
+# --- the database -------------------------------------------------------------------------------------------------
+
+
+def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
+    """Makes the processor's customer of a wallet, or gives a known one the address it lacked."""
+    known = connection.execute(select(customers.c.email).where(customers.c.wallet == wallet)).one_or_none()
+    if known is None:
+        connection.execute(insert(customers).values(wallet=wallet, id=id_, email=email, created_at=now))
+    elif email and known.email != email:
+        connection.execute(update(customers).where(customers.c.wallet == wallet).values(email=email))
+
+
+def add(connection: Connection, intent: Intent) -> None:
+    """Keeps a new payment."""
+    connection.execute(insert(intents).values(**_row(intent)))
+
+
+def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
+    """A payment as it stands now, None when there is none of this id.
+
+    A change that came due is written down, so a clock that is set back later does not take it back.
+    """
+    if not _ID.fullmatch(intent_id):
+        return None
+    columns = (intents.c[name] for name in Intent.__slots__)
+    query = select(*columns).where(intents.c.id == intent_id).with_for_update()
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    kept = Intent(**row)
+    current = kept.at(now)
+    if current is not kept:
+        save(connection, current)
+    return current
+
+
+def save(connection: Connection, intent: Intent) -> None:
+    """Writes a changed payment."""
+    connection.execute(update(intents).where(intents.c.id == intent.id).values(**_row(intent)))
+
+
+def _row(intent: Intent) -> dict[str, Any]:
+    return {name: getattr(intent, name) for name in Intent.__slots__}

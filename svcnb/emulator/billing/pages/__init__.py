@@ -1,0 +1,143 @@
+"""The pages that a person sees at the processor, rendered here so that paying needs no script.
+
+The one script (`widgets/src/processor_page`) only keeps a status up to date and, on the return page, asks the service
+for the credit: that step carries a key in a header, which a plain form cannot.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Final
+
+from svcnb.emulator.billing.cards import ACCEPTED, DECLINED, DEFAULT_CARD
+from svcnb.emulator.billing.intents import PAYABLE, Intent
+from svcnb.emulator.billing.rules import dollars
+
+_HEADINGS: Final = {
+    "requires_payment_method": "Not paid yet",
+    "processing": "Payment is processing",
+    "succeeded": "Payment succeeded",
+    "failed": "Payment failed",
+    "canceled": "Payment canceled",
+}
+_MESSAGES: Final = {
+    "requires_payment_method": "This payment has not been paid yet.",
+    "processing": "The processor is waiting for the confirmation",
+    "succeeded": "The processor has collected the payment.",
+    "failed": "The payment failed. Nothing was deducted.",
+    "canceled": "The payment was canceled. Nothing was deducted.",
+}
+# Waits without script: the page is simply asked for again.
+_REFRESH: Final = '<noscript><meta http-equiv="refresh" content="3"></noscript>'
+ASSETS: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+
+
+def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
+    """The page on which a payment is made.
+
+    Args:
+        intent: A payment that can be paid.
+        action: Address of the page itself, with its query.
+        crypto_delay_s: Seconds that a crypto payment takes.
+    """
+    crypto = intent.method == "crypto"
+    rows = [(number, f"pays ({brand})") for number, brand in ACCEPTED.items()]
+    rows += [(number, why.message) for number, why in DECLINED.items()]
+    body = _fill(
+        "pay.html",
+        amount=dollars(intent.amount_cents),
+        wallet=intent.wallet,
+        action=action,
+        card=DEFAULT_CARD,
+        crypto_delay=_duration(crypto_delay_s),
+        raw_alert=f'<p class="alert" role="alert">{escape(intent.problem)}</p>' if intent.problem else "",
+        raw_card_checked="" if crypto else " checked",
+        raw_crypto_checked=" checked" if crypto else "",
+        raw_details_open="",
+        raw_cards="".join(f'<option value="{number}">' for number, _ in rows),
+        raw_card_rows="".join(f"<tr><td>{_grouped(number)}</td><td>{escape(what)}</td></tr>" for number, what in rows),
+    )
+    return _page(f"Pay {dollars(intent.amount_cents)}", body, root="..")
+
+
+def settled_page(intent: Intent, *, onward: str, publishable_key: str) -> str:
+    """The page of a payment that waits or has ended.
+
+    Args:
+        intent: The payment.
+        onward: Where the person goes next.
+        publishable_key: With which the page asks for the status.
+    """
+    body = _fill("settled.html", onward=onward, **_facts(intent, publishable_key))
+    head = _REFRESH if intent.status == "processing" else ""
+    return _page(_HEADINGS[intent.status], body, root="..", head=head)
+
+
+def return_page(intent: Intent, *, publishable_key: str) -> str:
+    """The page after the payment: it asks the service for the credit."""
+    return _page(_HEADINGS[intent.status], _fill("return.html", **_facts(intent, publishable_key)), root=".")
+
+
+def message_page(heading: str, message: str, *, root: str) -> str:
+    """A page that says one thing.
+
+    Args:
+        heading: Its title.
+        message: What is to be said.
+        root: Way from the page's folder to the processor's.
+    """
+    return _page(heading, f'<h1>{escape(heading)}</h1><p class="alert" role="alert">{escape(message)}</p>', root=root)
+
+
+def asset(name: str) -> bytes | None:
+    """A file of the pages, None when it is not there: the script is built, the rest is kept here."""
+    folder = files("svcnb.emulator.billing").joinpath("static" if name.endswith(".js") else "pages")
+    file = folder.joinpath(name)
+    return file.read_bytes() if name in ASSETS and file.is_file() else None
+
+
+def _facts(intent: Intent, publishable_key: str) -> dict[str, str]:
+    credited = intent.credited_at is not None
+    message = f"{dollars(intent.amount_cents)} was credited to the account." if credited else _MESSAGES[intent.status]
+    return {
+        "heading": _HEADINGS[intent.status],
+        "amount": dollars(intent.amount_cents),
+        "wallet": intent.wallet,
+        "intent": intent.id,
+        "secret": intent.client_secret,
+        "key": publishable_key,
+        "state": "credited" if credited else "waiting" if intent.status in PAYABLE else intent.status,
+        "message": (intent.problem if intent.status == "failed" else None) or message,
+    }
+
+
+def _page(title: str, body: str, *, root: str, head: str = "") -> str:
+    return _fill("layout.html", title=title, root=root, raw_body=body, raw_head=head)
+
+
+def _fill(name: str, **values: str) -> str:
+    """Puts values into a template; all are escaped but those whose name says ``raw_``."""
+    safe = {
+        key.removeprefix("raw_"): value if key.startswith("raw_") else escape(value) for key, value in values.items()
+    }
+    return _template(name).substitute(safe)
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template(files("svcnb.emulator.billing").joinpath("pages", name).read_text("utf-8"))
+
+
+def _grouped(number: str) -> str:
+    return " ".join(number[place : place + 4] for place in range(0, len(number), 4))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return "no time"
+    if seconds < 100:  # noqa: PLR2004  people say "60 seconds" and "2 minutes"
+        return f"{seconds:g} seconds"
+    return f"{seconds / 60:g} minutes"

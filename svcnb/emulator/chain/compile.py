@@ -1,0 +1,202 @@
+"""Compiles the contracts and writes the two committed artifacts: a tool of this project's developers.
+
+The interface (ABI, selectors, topics) goes to ``svcnb/protocol/account_config.json`` for both wings, the creation code
+to ``contracts/artifact.json`` for the emulator alone. Same sources, same compiler, same bytes: a test compiles again
+and compares. Run as ``python -m svcnb.emulator.chain.compile``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from svcnb import parts
+from svcnb.parts.fetch import fetch_solc
+from svcnb.protocol import contract
+from svcnb.protocol.keccak import keccak256
+
+CONTRACTS: Final = Path(__file__).with_name("contracts")
+ARTIFACT: Final = CONTRACTS / "artifact.json"
+FACETS: Final = (
+    "DiamondFacet",
+    "AccountsFacet",
+    "UsageKeysFacet",
+    "ResourcesFacet",
+    "ListsFacet",
+    "PermissionsFacet",
+    "ServiceFacet",
+    "BillingFacet",
+)
+DIAMOND: Final = "Diamond"
+WALLET: Final = "ContractWallet"
+THROUGH_IR: Final = ("UsageKeysFacet",)
+"""Contracts that only the newer code generator can compile. It takes five times as long, so only they go that way."""
+MAX_CODE_BYTES: Final = 24_576
+"""Largest contract that an unmodified chain accepts (EIP-170)."""
+
+SETTINGS: Final[dict[str, Any]] = {
+    # Every chain of the service's kind knows the opcodes of Cancun.
+    "evmVersion": "cancun",
+    "optimizer": {"enabled": True, "runs": 200},
+    # No hash of sources and paths behind the code: the bytes depend on the code alone.
+    "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
+}
+_OUTPUTS: Final = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
+_TIMEOUT_S: Final = 120
+
+
+class CompileFailed(RuntimeError):
+    """The compiler refused the sources, or could not be run."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the two committed files hold.
+
+    Attributes:
+        interface: Content of ``account_config.json``.
+        artifact: Content of ``artifact.json``.
+    """
+
+    interface: dict[str, Any]
+    artifact: dict[str, Any]
+
+
+def sources() -> dict[str, str]:
+    """The Solidity files by their path below the contracts folder."""
+    return {
+        path.relative_to(CONTRACTS).as_posix(): path.read_text("utf-8") for path in sorted(CONTRACTS.rglob("*.sol"))
+    }
+
+
+def compile_contracts() -> Compiled:
+    """Compiles with the fetched compiler; needs no network.
+
+    Returns:
+        The content of both artifacts.
+
+    Raises:
+        CompileFailed: The sources have an error or warning, or a contract is too large for an unmodified chain.
+        svcnb.parts.PartMissing: Deno is not here.
+    """
+    files = sources()
+    everything = (*FACETS, DIAMOND, WALLET)
+    plain = tuple(name for name in everything if name not in THROUGH_IR)
+    answers = _run(json.dumps([_request(files, plain, via_ir=False), _request(files, THROUGH_IR, via_ir=True)]))
+    if problems := [problem["formattedMessage"] for answer in answers for problem in answer.get("errors", ())]:
+        raise CompileFailed("\n".join(problems))
+    built = {name: found for answer in answers for file in answer["contracts"].values() for name, found in file.items()}
+    for name in everything:
+        size = len(built[name]["evm"]["deployedBytecode"]["object"]) // 2
+        if size > MAX_CODE_BYTES:
+            raise CompileFailed(f"{name} has {size} bytes of code, a chain accepts {MAX_CODE_BYTES}: split the facet")
+    facets = {name: _selectors(built[name]["abi"]) for name in FACETS}
+    return Compiled(
+        interface=_interface([entry for name in (*FACETS, DIAMOND) for entry in built[name]["abi"]], files),
+        artifact={
+            "compiler": {"name": "solc", "version": parts.SOLC_VERSION, "settings": SETTINGS, "through_ir": list(THROUGH_IR)},
+            "sources_sha256": _digest(files),
+            "diamond": "0x" + built[DIAMOND]["evm"]["bytecode"]["object"],
+            "facets": {
+                name: {
+                    "selectors": selectors,
+                    "bytecode": "0x" + built[name]["evm"]["bytecode"]["object"],
+                }
+                for name, selectors in facets.items()
+            },
+            "wallet": "0x" + built[WALLET]["evm"]["bytecode"]["object"],
+        },
+    )
+
+
+def main() -> None:
+    """Fetches the compiler if needed, compiles, and writes both artifacts."""
+    fetch_solc(print)
+    compiled = compile_contracts()
+    for path, content in ((contract.INTERFACE, compiled.interface), (ARTIFACT, compiled.artifact)):
+        path.write_text(as_text(content), "utf-8")
+        print(f"{path.name}: {path.stat().st_size} bytes")
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """An artifact as it is committed."""
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _request(files: dict[str, str], names: tuple[str, ...], *, via_ir: bool) -> dict[str, Any]:
+    wanted = {path: {Path(path).stem: _OUTPUTS} for path in files if Path(path).stem in names}
+    return {
+        "language": "Solidity",
+        "sources": {path: {"content": text} for path, text in files.items()},
+        "settings": {**SETTINGS, "viaIR": via_ir, "outputSelection": wanted},
+    }
+
+
+def _run(request: str) -> list[dict[str, Any]]:
+    command = [
+        str(parts.deno()),
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--no-config",
+        f"--lock={parts.SOLC_LOCK}",
+        "--frozen",
+        "--cached-only",
+        f"--allow-read={parts.deno_folder()}",
+        "--allow-env",
+        str(CONTRACTS / "compile.mjs"),
+    ]
+    done = subprocess.run(
+        command,
+        input=request,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=_TIMEOUT_S,
+        env=parts.deno_environment(),
+        check=False,
+    )
+    if done.returncode:
+        raise CompileFailed(f"the compiler stopped with code {done.returncode}: {done.stderr.strip()[-2000:]}")
+    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    return answers
+
+
+def _interface(entries: list[dict[str, Any]], files: dict[str, str]) -> dict[str, Any]:
+    """One ABI of all facets; what several of them declare appears once, by name."""
+    unique = {
+        json.dumps(entry, sort_keys=True): entry
+        for entry in entries
+        if entry["type"] not in {"constructor", "fallback"}
+    }
+    abi = sorted(unique.values(), key=lambda entry: (entry["type"], entry.get("name", "")))
+    named = {
+        kind: {
+            contract.signature(entry): "0x" + keccak256(contract.signature(entry).encode())[:length].hex()
+            for entry in abi
+            if entry["type"] == kind
+        }
+        for kind, length in (("function", 4), ("error", 4), ("event", 32))
+    }
+    return {"sources_sha256": _digest(files), "abi": abi, **{f"{kind}s": found for kind, found in named.items()}}
+
+
+def _selectors(abi: list[dict[str, Any]]) -> list[str]:
+    return sorted(
+        "0x" + keccak256(contract.signature(entry).encode())[:4].hex() for entry in abi if entry["type"] == "function"
+    )
+
+
+def _digest(files: dict[str, str]) -> str:
+    digest = hashlib.sha256()
+    for name, text in files.items():
+        digest.update(f"{name}\0{len(text.encode())}\0".encode() + text.encode())
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What the control plane is told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
+
+from svcnb.emulator.control.faults import Part
+from svcnb.protocol.wire.values import PkpId
+
+
+class _Body(BaseModel):
+    # Unlike the service's own requests: a misspelt knob must not pass for a set one.
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Nothing(_Body):
+    """``{}``."""
+
+
+class ClockChange(_Body):
+    """Exactly one of its members."""
+
+    freeze: FiniteFloat | None = Field(None, description="Unix seconds to stand still at.")
+    advance: FiniteFloat | None = Field(None, ge=0, description="Seconds to move forward.")
+    real: Literal[True] | None = Field(None, description="Follow the machine's clock again.")
+
+    @model_validator(mode="after")
+    def _one(self) -> ClockChange:
+        if sum(value is not None for value in (self.freeze, self.advance, self.real)) != 1:
+            raise ValueError("give exactly one of freeze, advance, real")
+        return self
+
+
+class FaultOrder(_Body):
+    """A failure to inject."""
+
+    part: Part
+    status: int | None = Field(None, ge=400, le=599, description="HTTP status; the part's own when absent.")
+    delay_ms: int | None = Field(None, ge=0, le=600_000, description="Milliseconds that each call waits first.")
+    times: int | None = Field(None, ge=1, description="How many calls; until cleared when absent.")
+
+
+def _wei(value: Any) -> Any:
+    # JSON numbers of many languages end at 2^53, so an amount may come as text.
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+
+
+class FaucetOrder(_Body):
+    """ETH for a wallet on the local chain."""
+
+    address: PkpId
+    wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="How much, in wei.")
+
+
+class CreditOrder(_Body):
+    """Credit without a payment."""
+
+    wallet_address: PkpId
+    cents: int = Field(ge=1, le=10**9, description="How much, in cents.")
+
+
+class PaymentOutcome(_Body):
+    """What a person does on the payment page."""
+
+    outcome: Literal["succeeded", "failed", "processing"]
+    delay_ms: int = Field(0, ge=0, le=86_400_000, description="Milliseconds until it happens.")
+
+
+class AgentApproval(_Body):
+    """What a person does on the approval page of the triggers service."""
+
+    challenge: str
+    label: str | None = None
+
+
+class ContractWalletOrder(_Body):
+    """An ERC-1271 wallet to deploy."""
+
+    owner: PkpId
+
+
+class NetworkOrder(_Body):
+    """What happens to outbound requests of actions."""
+
+    policy: Literal["allow", "deny", "record", "replay"]
+    file: str | None = Field(None, description="The recording, a path on the emulator's machine.")

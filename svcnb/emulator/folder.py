@@ -1,0 +1,74 @@
+"""The folder that keeps an emulator's state: private, and one emulator's at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO, Final
+
+from svcnb.emulator.errors import StateLocked, StateUnusable
+
+LOCK: Final = "lock"
+DATABASE: Final = "svcnb.db"
+
+
+class StateFolder:
+    """Holds a state folder until `release`, or until the process ends however it ends.
+
+    Args:
+        path: The folder; made with mode 0700 when missing.
+
+    Raises:
+        StateLocked: Another emulator uses it.
+        StateUnusable: It cannot be made or written to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.name == "posix" and path.stat().st_mode & 0o077:
+                path.chmod(0o700)
+            self._lock = (path / LOCK).open("a+", encoding="ascii")
+        except OSError as error:
+            raise StateUnusable(
+                f"the state folder {path} cannot be used ({error.strerror or error}): "
+                "give one that this user may write to"
+            ) from error
+        try:
+            _lock(self._lock)
+        except OSError:
+            self._lock.seek(0)
+            owner = self._lock.read(32).strip()
+            self._lock.close()
+            named = f" (process {owner})" if owner else ""
+            raise StateLocked(
+                f"the state folder {path} is in use by another emulator{named}: stop it, or "
+                "give this one a folder of its own"
+            ) from None
+        self._lock.seek(0)
+        self._lock.truncate()
+        self._lock.write(f"{os.getpid()}\n")
+        self._lock.flush()
+
+    @property
+    def database_url(self) -> str:
+        """SQLAlchemy URL of the database inside."""
+        return f"sqlite:///{(self.path / DATABASE).absolute()}"
+
+    def release(self) -> None:
+        """Lets another emulator have it."""
+        self._lock.close()
+
+
+def _lock(file: IO[str]) -> None:
+    # The system drops the lock when the process ends, so a crash leaves nothing to clean up.
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

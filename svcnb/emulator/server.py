@@ -1,0 +1,79 @@
+"""The HTTP server: uvicorn on a socket that is ours, stopped by signals that are ours."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+_GRACE_S: Final = 5
+_KEEP_ALIVE_S: Final = 75
+
+
+class Server:
+    """Serves an application on a listening socket.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        self._server = _Quiet(config)
+
+    async def run(self, listener: socket.socket, on_listening: Callable[[], None]) -> None:
+        """Serves until SIGTERM, SIGINT or `stop`.
+
+        Args:
+            listener: A bound socket.
+            on_listening: Called once requests are answered.
+        """
+        loop = asyncio.get_running_loop()
+        handled = []
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # Not in every thread, nor on every system: whoever embeds the server there calls stop().
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.stop)
+                handled.append(number)
+        self._server.on_listening = on_listening
+        try:
+            await self._server.serve(sockets=[listener])
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+
+    def stop(self) -> None:
+        """Finishes requests under way, for some seconds, and returns from `run`."""
+        if self._server.should_exit:
+            self._server.force_exit = True
+        self._server.should_exit = True
+
+
+class _Quiet(uvicorn.Server):
+    on_listening: Callable[[], None]
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tells when requests are answered."""
+        await super().startup(sockets)
+        if self.started:
+            self.on_listening()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves signals alone: uvicorn would raise them again at its end, before children are stopped."""
+        yield

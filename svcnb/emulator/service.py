@@ -1,0 +1,214 @@
+"""One emulator: all its parts, started together and stopped together.
+
+Nothing here is global, so two of them may live in one process.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+
+from svcnb.emulator.access.directory import Directory
+from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.actions.load import LoadGauge
+from svcnb.emulator.actions.network import Network
+from svcnb.emulator.actions.packages import Packages
+from svcnb.emulator.actions.sources import SourceCache
+from svcnb.emulator.actions.store import RunLog
+from svcnb.emulator.billing.ledger import Ledger
+from svcnb.emulator.billing.processor import Processor
+from svcnb.emulator.chain import Chain
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.control.faults import Faults
+from svcnb.emulator.control.snapshots import Snapshots
+from svcnb.emulator.folder import StateFolder
+from svcnb.emulator.http.openapi import describe
+from svcnb.emulator.http.traffic import Traffic
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.keys.root import bind_root, load_root_secret
+from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.settings import Settings
+from svcnb.emulator.store import Store, get_meta, set_meta
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from svcnb.emulator.actions.protocol import Engine
+    from svcnb.emulator.http.endpoint import Endpoint
+
+_LOG = logging.getLogger(__name__)
+_BOOT = "boot"
+
+
+class Service:
+    """The emulator's parts, by name.
+
+    Args:
+        settings: How it behaves.
+        engine: Runs actions; one made from the settings when None. The service starts and stops it.
+
+    Raises:
+        StateUnusable: The kept state cannot be used.
+        RootSecretUnusable: The root secret is damaged or does not belong to the state.
+
+    Attributes:
+        settings: How it behaves.
+        vocabulary: Its names.
+        clock: Its time.
+        store: Its database.
+        randomness: Where its random bytes come from.
+        custody: Its keys.
+        chain: Its chain, after `start`.
+        directory: Keys and permissions, after `start`.
+        ledger: Credits.
+        processor: The payment processor.
+        engine: Runs actions.
+        network: Outbound requests of actions.
+        packages: What actions may import, None when nothing.
+        sources: Sources that ran before.
+        runs: What ran.
+        load: How busy the machine is.
+        faults: Injected failures.
+        traffic: Requests under way.
+        snapshots: Saved states.
+        new_accounts: How often an address may create accounts.
+        base_url: Where it listens, once it does.
+        endpoints: Its endpoints, once the application is built.
+    """
+
+    chain: Chain
+    directory: Directory
+
+    def __init__(self, settings: Settings, engine: Engine | None = None) -> None:
+        self.settings = settings
+        self.vocabulary = settings.vocabulary
+        self.base_url = ""
+        self.endpoints: tuple[Endpoint, ...] = ()
+        self.clock = Clock(settings.frozen_at)
+        self._folder = None if settings.state is None else StateFolder(settings.state)
+        try:
+            root = load_root_secret(settings.state, settings.seed)
+            self.store = Store(settings.database or (self._folder.database_url if self._folder else None))
+        except BaseException:
+            self._release_folder()
+            raise
+        try:
+            self.store.run_now(lambda connection: bind_root(connection, root))
+            boot = self.store.run_now(_next_boot)
+            self.randomness = Randomness(settings.seed, boot=boot)
+            self.custody = Custody(root, settings.vocabulary, self.randomness)
+            self.ledger = Ledger(self.store, self.clock)
+            self.processor = Processor(
+                store=self.store,
+                clock=self.clock,
+                randomness=self.randomness,
+                custody=self.custody,
+                settings=settings,
+            )
+            self.network = Network(
+                settings.network_policy, settings.network_file, block_private=settings.block_private_addresses
+            )
+            self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
+            self.engine = make_engine(settings) if engine is None else engine
+        except BaseException:
+            self.store.close()
+            self._release_folder()
+            raise
+        self.sources = SourceCache()
+        self.runs = RunLog(self.store)
+        self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
+        self.faults = Faults()
+        self.traffic = Traffic()
+        self.new_accounts = Buckets(settings.new_account_burst)
+        self.snapshots = Snapshots(self)
+
+    async def start(self) -> None:
+        """Starts the chain and the engine.
+
+        Raises:
+            PartMissing: A part is not on this machine.
+        """
+        try:
+            await self.engine.start()
+            self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock)
+            self.directory = Directory(self.settings, self.chain, self.clock)
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Ends every child process and closes the database; nothing is left behind. May be called twice."""
+        for name, stop in (
+            ("engine", self.engine.stop),
+            ("network", self.network.close),
+            ("runs", self.runs.flush),
+            ("chain", self._stop_chain),
+        ):
+            try:
+                await stop()
+            except Exception:  # noqa: BLE001  each part is ended whatever happened to the others
+                _LOG.exception("could not stop the %s cleanly", name)
+        self.store.close()
+        self._release_folder()
+
+    async def _stop_chain(self) -> None:
+        chain = getattr(self, "chain", None)
+        if chain is not None:
+            await chain.stop()
+
+    def _release_folder(self) -> None:
+        if self._folder is not None:
+            self._folder.release()
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The OpenAPI description of this very server."""
+        return describe(self.endpoints, self.vocabulary)
+
+    def addresses(self) -> dict[str, object]:
+        """Where everything is, for whoever started the emulator."""
+        return {
+            "base_url": self.base_url,
+            "triggers_url": self.base_url,
+            "rpc_url": f"{self.base_url}/rpc",
+            "control_url": f"{self.base_url}/_emulator",
+            "contract_address": self.chain.contract_address,
+            "chain_id": self.chain.chain_id,
+            "pid": os.getpid(),
+            "service_name": self.vocabulary.service,
+            "processor_name": self.vocabulary.processor,
+        }
+
+    def public_url(self, request: Request) -> str:
+        """The address under which a caller reached this server, without a path.
+
+        Args:
+            request: What the caller sent.
+        """
+        host = request.headers.get("host")
+        return f"{request.url.scheme}://{host}" if host else self.base_url
+
+
+def make_engine(settings: Settings) -> Engine:
+    """The engine that the settings name.
+
+    Args:
+        settings: ``action_engine`` and the limits of processes.
+
+    Raises:
+        PartMissing: Deno or the engine's bundle is not on this machine.
+    """
+    from svcnb.emulator.actions.v8 import V8Engine
+
+    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=settings.action_concurrency)
+
+
+def _next_boot(connection: Connection) -> int:
+    """How often this state was started before; counted so that a seeded restart never draws the same bytes again."""
+    boot = int(get_meta(connection, _BOOT) or 0)
+    set_meta(connection, _BOOT, str(boot + 1))
+    return boot

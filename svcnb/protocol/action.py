@@ -1,0 +1,200 @@
+"""An action: a JavaScript program, named by the CID of its bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.protocol.cid import cid as cid_of, encode_source
+from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.hashes import hashed_cid as hash_of
+from svcnb.protocol.stamp import Stamp
+
+if TYPE_CHECKING:
+    from svcnb.protocol.action_diff import ActionDiff
+
+_CELL: Final = "text-align:left;padding:2px 10px"
+_SHOWN_CHARACTERS: Final = 2_000
+
+
+@dataclass(frozen=True, repr=False)
+class Action:
+    """The source of an action and what follows from it.
+
+    Two actions are equal when their sources are: name and description are for people. Whatever is written in the
+    source is trusted; whatever arrives in ``js_params`` belongs to the caller.
+
+    Args:
+        source: JavaScript that defines ``main``. Every character counts, also white space at its end.
+        name: Name for lists.
+        description: Sentence for lists.
+
+    Raises:
+        TypeError: The source is no text.
+        MalformedValue: The text is the name of a JavaScript file, or has no UTF-8 form.
+
+    Example:
+        >>> Action("async function main({ n }) { return n + 1; }").cid
+        'QmVuJt1peHoaofSAHR9e1Xn8X47JVi81QYxkivpwJeSDq6'
+
+    Source: specification 1.3 to 1.6.
+    """
+
+    source: str
+    name: str = field(default="", compare=False, kw_only=True)
+    description: str = field(default="", compare=False, kw_only=True)
+
+    stamp: Stamp | None = field(default=None, compare=False, kw_only=True)
+    """What `derive` appended; None for an action that was written by hand."""
+
+    template_cid: str | None = field(default=None, compare=False, kw_only=True)
+    """CID of the template that this action was derived from; None for an action that was written by hand."""
+
+    def __post_init__(self) -> None:
+        _require_text(self.source)
+        cid_of(self.source)  # refuses file names and texts without UTF-8 form, here where the mistake was made
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
+        """Reads an action from a file, byte for byte: line ends and a byte order mark stay as they are.
+
+        Args:
+            path: A UTF-8 file.
+            name: Name for lists; the file's own, without ending, when left out.
+            description: Sentence for lists.
+
+        Raises:
+            MalformedValue: The file is not UTF-8.
+            OSError: The file cannot be read.
+        """
+        data = Path(path).read_bytes()
+        try:
+            source = data.decode()
+        except UnicodeDecodeError as error:
+            raise MalformedValue(
+                f"{shown(str(path))} is not UTF-8: byte {error.start} is {data[error.start]:#04x}",
+                hint="save it as UTF-8, without conversion of line ends",
+            ) from None
+        return cls(source, name=Path(path).stem if name is None else name, description=description)
+
+    @cached_property
+    def cid(self) -> str:
+        """CIDv0 of the source: the action's identity, ``Qm…``."""
+        return cid_of(self.source)
+
+    @cached_property
+    def hashed_cid(self) -> str:
+        """keccak256 of the CID's text, ``0x`` and 64 digits: how the contract knows the action."""
+        return hash_of(self.cid)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of the source in UTF-8."""
+        return len(encode_source(self.source))
+
+    def derive(
+        self,
+        constant: Any,
+        *,
+        name: str = "CONST",
+        protocol_version: int = 1,
+        title: str | None = None,
+        description: str | None = None,
+    ) -> Action:
+        """Makes an action from this template by appending a constant to its source.
+
+        The template's bytes stay as they were audited, in front. Each constant gives another CID and with it another
+        key. The constant is declared after everything else: functions of the template see it, statements that run
+        while the source is loaded do not.
+
+        Args:
+            constant: Texts, numbers, booleans, None, lists and dictionaries of them. Equal constants give equal
+                CIDs, whatever the order of their members.
+            name: The JavaScript identifier that the template reads.
+            protocol_version: Version of the agreement between template and constant, written beside the constant:
+                raise it when a new template reads its constant in another way. An object gets the member
+                ``protocolVersion``; for another constant ``<name>_PROTOCOL_VERSION`` is declared with it.
+            title: Name for lists; the template's when left out.
+            description: Sentence for lists; the template's when left out.
+
+        Returns:
+            The derived action; it remembers the stamp and the template's CID.
+
+        Raises:
+            MalformedValue: The constant has no exact JavaScript form, the name is no free identifier, or the version
+                is no positive whole number.
+
+        Example:
+            >>> template = Action("function main() { return LIMIT.cents; }")
+            >>> print(template.derive({"cents": 500}, name="LIMIT").source)
+            function main() { return LIMIT.cents; }
+            const LIMIT = {"cents": 500, "protocolVersion": 1};
+            <BLANKLINE>
+
+        Source: specification 1.6 and 9.5.
+        """
+        stamp = Stamp(name, constant, protocol_version)
+        return Action(
+            stamp.append_to(self.source),
+            name=self.name if title is None else title,
+            description=self.description if description is None else description,
+            stamp=stamp,
+            template_cid=self.cid,
+        )
+
+    def stamp_in(self, derived: Action) -> Stamp | None:
+        """Reads back what was appended to this template, for auditing an action that came from elsewhere.
+
+        Args:
+            derived: An action that claims to come from this template.
+
+        Returns:
+            The stamp, or None when the action is anything else than this template and one stamp.
+        """
+        return Stamp.read(self.source, derived.source)
+
+    def diff(self, other: Action) -> ActionDiff:
+        """Shows which bytes differ from another action, also those that cannot be seen.
+
+        Args:
+            other: The action to compare with, taken as the newer one.
+        """
+        from svcnb.protocol.action_diff import ActionDiff
+
+        return ActionDiff.between(self, other)
+
+    def __repr__(self) -> str:
+        named = f"{self.name!r}, " if self.name else ""
+        derived = f", derived from {self.template_cid}" if self.template_cid else ""
+        return f"Action({named}{self.cid}, {self.size} bytes{derived})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "name": self.name,
+            "description": self.description,
+            "CID": self.cid,
+            "hashed CID": self.hashed_cid,
+            "template": self.template_cid,
+            "size": f"{self.size} bytes",
+        }
+        body = "".join(
+            f"<tr><th scope='row' style='{_CELL}'>{title}</th><td style='{_CELL}'>{escape(value)}</td></tr>"
+            for title, value in rows.items()
+            if value
+        )
+        source = self.source[:_SHOWN_CHARACTERS] + ("…" if len(self.source) > _SHOWN_CHARACTERS else "")
+        return (
+            "<table style='border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>"
+            f"<caption style='text-align:left'>Action</caption>{body}</table>"
+            f"<details><summary>Source</summary><pre>{escape(source)}</pre></details>"
+        )
+
+
+def _require_text(source: object) -> None:
+    if not isinstance(source, str):
+        hint = "decode bytes first, or use Action.from_file(path)"
+        raise TypeError(f"the source of an action is a text, not {type(source).__name__}: {hint}")

@@ -1,0 +1,123 @@
+"""The EIP-712 digest of any flat envelope, step by step: for lessons, for explaining refusals, and as a second opinion.
+
+`svcnb.protocol.typed_data` is quicker and knows only the four canonical envelopes. This one hashes what is written,
+also when it is wrong, and so shows *why* a signature over a changed envelope belongs to another digest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.hashes import normal_address, parse_hex
+from svcnb.protocol.keccak import keccak256
+
+_INTEGER: Final = re.compile(r"(u?)int([0-9]{0,3})\Z")
+_FIXED_BYTES: Final = re.compile(r"bytes([1-9]|[12][0-9]|3[0-2])\Z")
+_WORD: Final = 32
+_BITS: Final = 256
+_HINT: Final = "an envelope has the members types, primaryType, domain and message"
+
+
+@dataclass(frozen=True)
+class DigestParts:
+    """All steps between an envelope and the 32 bytes that are signed.
+
+    Attributes:
+        type_string: Canonical text of the primary type.
+        type_hash: keccak256 of it.
+        domain_separator: Hash of the domain under ``EIP712Domain``.
+        struct_hash: Hash of the message under the primary type.
+        digest: What is signed: keccak256 of 0x1901, the separator and the struct hash.
+    """
+
+    type_string: str
+    type_hash: bytes
+    domain_separator: bytes
+    struct_hash: bytes
+    digest: bytes
+
+    def _rows(self) -> list[tuple[str, str]]:
+        hashes = ("type_hash", "domain_separator", "struct_hash", "digest")
+        return [("type_string", self.type_string), *((name, f"0x{getattr(self, name).hex()}") for name in hashes)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<17} {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{name}</th><td style='text-align:left'><code>{escape(value)}"
+            "</code></td></tr>"
+            for name, value in self._rows()
+        )
+        return f"<table>{body}</table>"
+
+
+def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
+    """Hashes an envelope as it is written.
+
+    Args:
+        typed_data: Members types, primaryType, domain and message; fields of atomic types, string or bytes.
+
+    Raises:
+        MalformedValue: A member, a type or a value is missing, or a type is no atomic one.
+    """
+    try:
+        types, primary = typed_data["types"], typed_data["primaryType"]
+        type_string = _type_string(primary, types[primary])
+        separator = _struct_hash("EIP712Domain", types["EIP712Domain"], typed_data["domain"])
+        message = _struct_hash(primary, types[primary], typed_data["message"])
+    except KeyError as error:
+        raise MalformedValue(f"the envelope lacks {error}", hint=_HINT) from None
+    except (TypeError, AttributeError) as error:
+        raise MalformedValue(f"the envelope has another shape: {error}", hint=_HINT) from None
+    digest = keccak256(b"\x19\x01" + separator + message)
+    return DigestParts(type_string, keccak256(type_string.encode()), separator, message, digest)
+
+
+def _type_string(name: str, fields: list[dict[str, str]]) -> str:
+    listed = ",".join(f"{field['type']} {field['name']}" for field in fields)
+    return f"{name}({listed})"
+
+
+def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]) -> bytes:
+    words = [_word(field["type"], values[field["name"]], field["name"]) for field in fields]
+    return keccak256(keccak256(_type_string(name, fields).encode()) + b"".join(words))
+
+
+def _word(kind: str, value: Any, name: str) -> bytes:
+    if kind == "string":
+        return keccak256(str(value).encode())
+    if kind == "bytes":
+        return keccak256(_bytes(value, name))
+    if kind == "address":
+        return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
+    if kind == "bool":
+        return int(bool(value)).to_bytes(_WORD, "big")
+    if found := _INTEGER.match(kind):
+        return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
+    if found := _FIXED_BYTES.match(kind):
+        data = _bytes(value, name)
+        if len(data) != int(found[1]):
+            raise MalformedValue(f"{name} holds {len(data)} bytes, and its type is {kind}")
+        return data.ljust(_WORD, b"\0")
+    raise MalformedValue(
+        f"the type {shown(kind)} is none of the flat ones", hint="arrays and structs are not needed here"
+    )
+
+
+def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
+    try:
+        number = int(value, 0) if isinstance(value, str) else int(value)
+        # A signed number narrower than a word is extended by its sign.
+        number.to_bytes(bits // 8, "big", signed=signed)
+        return number.to_bytes(_WORD, "big", signed=signed)
+    except (ValueError, TypeError, OverflowError):
+        raise MalformedValue(f"{name} is {shown(value)}, no number of {bits} bits") from None
+
+
+def _bytes(value: Any, name: str) -> bytes:
+    return value if isinstance(value, bytes) else parse_hex(value, what=name)

@@ -1,0 +1,277 @@
+"""A real engine on an event loop of its own, a real host behind it, and a small web server for outbound requests."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import http.server
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from svcnb.emulator.actions.host import ActionHost, KeyRefused
+from svcnb.emulator.actions.network import Network
+from svcnb.emulator.actions.packages import Packages
+from svcnb.emulator.actions.protocol import Outcome
+from svcnb.emulator.actions.v8 import V8Engine
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.randomness import Randomness
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+T = TypeVar("T")
+
+CID = "QmRunningAction"
+WALLET = "0x00000000000000000000000000000000000000aa"
+WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
+
+
+class Room:
+    """Runs actions and waits for their outcome; one engine behind it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, **engine: Any) -> None:
+        self.loop = loop
+        self.vocabulary = Vocabulary()
+        self.custody = Custody(b"\7" * 32, self.vocabulary, Randomness("tests"))
+        self.engine: V8Engine = self.call(self._start(engine))
+
+    @staticmethod
+    async def _start(engine: dict[str, Any]) -> V8Engine:
+        made = V8Engine(ActionLimits(), **engine)
+        await made.start()
+        return made
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Waits for a coroutine on the engine's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def host(
+        self,
+        *,
+        network: Network | None = None,
+        vocabulary: Vocabulary | None = None,
+        packages: Packages | None = None,
+        headers: dict[str, str] | None = None,
+        cid: str = CID,
+    ) -> ActionHost:
+        """A host with one wallet."""
+
+        async def wallet_secret(pkp_id: str) -> bytes:
+            if pkp_id.lower() != WALLET:
+                raise KeyRefused(f"this key may not use the wallet {pkp_id}")
+            return WALLET_SECRET
+
+        return ActionHost(
+            custody=self.custody,
+            cid=cid,
+            wallet_secret=wallet_secret,
+            headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
+            network=network or Network("deny"),
+            vocabulary=vocabulary or self.vocabulary,
+            packages=packages,
+        )
+
+    def submit(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Future[Outcome]:
+        """Starts a run; `limits` as in `ActionLimits`, ten seconds unless said otherwise."""
+        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 10_000, **limits})
+        run = self.engine.run(source, params, allowed, host or self.host())
+        return asyncio.run_coroutine_threadsafe(run, self.loop)
+
+    def run(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Outcome:
+        """Runs to the end."""
+        return self.submit(source, params, host=host, **limits).result(60)
+
+    def value(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Any:
+        """The response of a run that must succeed."""
+        outcome = self.run(source, params, host=host, **limits)
+        assert outcome.ok, outcome.error
+        return outcome.response
+
+    def error(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> str:
+        """The error of a run that must fail."""
+        outcome = self.run(source, params, host=host, **limits)
+        assert not outcome.ok, outcome.response
+        assert outcome.response is None
+        assert outcome.error is not None
+        return outcome.error
+
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
+        """Waits for something that the engine does in the background."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"still not so after {seconds} s: {what}"
+            time.sleep(0.01)
+
+
+def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
+    """Live isolates on this machine that were started below this test process: pid to parent."""
+    found = {}
+    parents = {}
+    for entry in folder.iterdir():
+        if entry.name.isdigit():
+            try:
+                status = (entry / "stat").read_text()
+                command = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            fields = status.rpartition(")")[2].split()
+            parents[int(entry.name)] = int(fields[1])
+            if b"engine.js" in command and fields[0] != "Z":
+                found[int(entry.name)] = int(fields[1])
+    return {pid: parent for pid, parent in found.items() if _below(pid, parents)}
+
+
+def _below(pid: int, parents: dict[int, int]) -> bool:
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        pid = parents.get(pid, 0)
+    return False
+
+
+@pytest.fixture(scope="session")
+def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="engine loop")
+    thread.start()
+    yield loop
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Room]:
+    """The engine that most tests share."""
+    made = Room(engine_loop, spares=2, concurrency=8)
+    yield made
+    made.call(made.engine.stop())
+    made.until(lambda: not isolates(), "every isolate is gone once the engine has stopped")
+
+
+@pytest.fixture
+def new_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., Room]]:
+    """Further engines, for tests that break them."""
+    made: list[Room] = []
+
+    def make(**engine: Any) -> Room:
+        made.append(Room(engine_loop, **engine))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.call(one.engine.stop())
+
+
+@pytest.fixture
+def live_isolates() -> Callable[[], dict[int, int]]:
+    return isolates
+
+
+@pytest.fixture
+def wallet() -> tuple[str, bytes]:
+    """The wallet that actions may use: its id and secret."""
+    return WALLET, WALLET_SECRET
+
+
+@pytest.fixture
+def running_cid() -> str:
+    return CID
+
+
+class _Site(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    seen: list[tuple[str, str, dict[str, str], bytes]]
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.server.seen.append((self.command, self.path, dict(self.headers), body))  # type: ignore[attr-defined]
+        path = self.path.partition("?")[0]
+        if path == "/price":
+            self._send(200, b'{"symbol":"ETH","usd":3141.59}', "application/json")
+        elif path == "/echo":
+            self._send(200, json.dumps({"method": self.command, "body": body.decode()}).encode(), "application/json")
+        elif path == "/bytes":
+            self._send(200, bytes(range(256)), "application/octet-stream")
+        elif path == "/away":
+            self._send(302, b"", "text/plain", location="/price")
+        elif path == "/around":
+            self._send(302, b"", "text/plain", location="/around")
+        elif path == "/cookie":
+            self._send(200, b"set", "text/plain", **{"set-cookie": "crumb=1"})
+        elif path == "/nothing":
+            self._send(204, b"", "text/plain")
+        elif path == "/teapot":
+            self._send(418, b"short and stout", "text/plain")
+        elif path == "/large":
+            self._send(200, b"x" * 2_000_000, "text/plain")
+        elif path == "/silent":
+            self.server.released.wait(20)  # type: ignore[attr-defined]
+            self.close_connection = True
+        else:
+            self._send(404, b"no such page", "text/plain")
+
+    do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - http.server's names
+
+    def _send(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        if status != 204:
+            self.send_header("content-length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Site:
+    """A web server on this machine."""
+
+    def __init__(self) -> None:
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+        self.server.daemon_threads = True
+        self.server.seen = []  # type: ignore[attr-defined]
+        self.server.released = threading.Event()  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), name="site").start()
+
+    @property
+    def seen(self) -> list[tuple[str, str, dict[str, str], bytes]]:
+        """Requests so far: method, path, headers, body."""
+        return self.server.seen  # type: ignore[attr-defined, no-any-return]
+
+    def close(self) -> None:
+        self.server.released.set()  # type: ignore[attr-defined]
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    made = Site()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., Network]]:
+    """Networks of the test's own, closed afterwards."""
+    made: list[Network] = []
+
+    def make(*args: Any, **settings: Any) -> Network:
+        made.append(Network(*args, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        asyncio.run_coroutine_threadsafe(one.close(), engine_loop).result(10)

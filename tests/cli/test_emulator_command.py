@@ -1,0 +1,73 @@
+"""``svcnb emulator`` as a process that scripts can rely on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from svcnb.exit_codes import ExitCode
+
+MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "contract_address", "chain_id", "pid"}
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_prints_one_line_of_json_and_stops_cleanly_on_a_signal(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "svcnb", "emulator"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        assert set(ready) >= MEMBERS
+        assert ready["pid"] == process.pid
+        process.send_signal(number)
+        rest, errors = process.communicate(timeout=30)
+    assert rest == ""
+    assert process.returncode == ExitCode.OK, errors
+    assert "Traceback" not in errors
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # nothing that it started is left
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        done = svcnb("emulator", "--port", str(taken.getsockname()[1]))
+    assert done.returncode == ExitCode.PORT_IN_USE
+    assert "Next step: choose another --port" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_setting_that_cannot_be_used_is_told_with_what_was_seen(svcnb) -> None:
+    done = svcnb("emulator", "--starter-credits", "many")
+    assert done.returncode == ExitCode.USAGE
+    assert "starter_credits" in done.stderr
+    assert "'many'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_environment_is_read_and_checked_like_an_option(svcnb) -> None:
+    done = svcnb("emulator", SVC_CLOCK="sometimes")
+    assert done.returncode == ExitCode.USAGE
+    assert "clock 'sometimes' is not known" in done.stderr
+
+
+def test_every_setting_is_an_option(svcnb) -> None:
+    from svcnb.emulator.settings import Settings
+
+    told = svcnb("emulator", "--help").stdout
+    assert [name for name in Settings.model_fields if f"--{name.replace('_', '-')} " not in told] == []

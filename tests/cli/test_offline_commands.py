@@ -1,0 +1,80 @@
+"""Commands that need no service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from svcnb.exit_codes import ExitCode
+
+# Known from IPFS itself: the CIDv0 of an empty file and of "hello world\n".
+EMPTY = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+HELLO = "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o"
+
+
+@pytest.mark.parametrize(("content", "expected"), [(b"", EMPTY), (b"hello world\n", HELLO)])
+def test_cid_prints_the_cid_of_a_file(svcnb, tmp_path: Path, content: bytes, expected: str) -> None:
+    file = tmp_path / "action.js"
+    file.write_bytes(content)
+    assert svcnb("cid", str(file)).stdout == f"{expected}\n"
+
+
+def test_cid_reads_standard_input(svcnb) -> None:
+    assert svcnb("cid", "-", stdin="hello world\n").stdout == f"{HELLO}\n"
+
+
+def test_cid_in_json_tells_the_hash_that_the_chain_knows(svcnb) -> None:
+    from Crypto.Hash import keccak
+
+    told = json.loads(svcnb("cid", "-", "--json", stdin="hello world\n").stdout)
+    hashed = keccak.new(digest_bits=256, data=HELLO.encode()).hexdigest()
+    assert told == {"cid": HELLO, "hashed_cid": f"0x{hashed}"}
+
+
+def test_cid_of_a_file_that_is_not_there_is_told_without_a_trace(svcnb, tmp_path: Path) -> None:
+    done = svcnb("cid", str(tmp_path / "nothing.js"))
+    assert done.returncode == ExitCode.USAGE
+    assert "nothing.js" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_command_without_an_address_says_what_to_set(svcnb) -> None:
+    done = svcnb("wallets", "list")
+    assert done.returncode == ExitCode.USAGE
+    assert "SVC_BASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_finds_a_missing_part_and_says_how_to_get_it(svcnb, tmp_path: Path) -> None:
+    done = svcnb("doctor", "--json", SVC_CACHE=str(tmp_path))
+    assert done.returncode == ExitCode.PART_MISSING
+    findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
+    assert not findings["anvil"]["good"]
+    assert "svcnb fetch" in findings["anvil"]["fix"]
+    assert findings["deno"]["good"]
+
+
+def test_doctor_notices_a_service_that_does_not_answer(svcnb) -> None:
+    done = svcnb("doctor", SVC_BASE_URL="http://127.0.0.1:9")
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert "MISS  service" in done.stdout
+
+
+def test_the_lessons_are_copied_once_and_never_over_a_change(tmp_path: Path) -> None:
+    from svcnb.cli import lab
+
+    folder = lab.lessons_folder(tmp_path / "mine")
+    lesson = folder / lab.FIRST_LESSON
+    lesson.write_text("changed")
+    (folder / "02-actions-and-cids.ipynb").unlink()
+    assert lab.lessons_folder(tmp_path / "mine") == folder
+    assert lesson.read_text() == "changed"
+    assert (folder / "02-actions-and-cids.ipynb").is_file()
+
+
+def test_a_working_copy_opens_its_own_lessons() -> None:
+    from svcnb.cli import lab
+
+    assert (lab.lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)

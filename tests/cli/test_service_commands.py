@@ -1,0 +1,113 @@
+"""The command line against a running service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from svcnb.exit_codes import ExitCode
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+SOURCE = "async function main({ n }) { console.log('adding'); return { sum: n + 1 }; }"
+
+
+@pytest.fixture
+def master(svcnb, emulator: Emulator) -> Callable[..., object]:
+    """`svcnb` with the key of a new account."""
+    made = json.loads(svcnb("account", "create", "cli", "--json", SVC_BASE_URL=emulator.base_url).stdout)
+    return lambda *arguments, **environment: svcnb(
+        *arguments, **{"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": made["api_key"]} | environment
+    )
+
+
+def test_the_main_job_from_the_command_line(master, tmp_path: Path) -> None:
+    file = tmp_path / "add.js"
+    file.write_text(SOURCE)
+    wallet = master("wallets", "create").stdout.strip()
+    group = master("groups", "create", "adders", "--wallet", wallet, "--action", str(file)).stdout.strip()
+    key = json.loads(master("keys", "create", "runner", "--execute-in-group", group, "--json").stdout)
+    done = master("run", str(file), "--params", '{"n": 41}', SVC_API_KEY=key["usage_api_key"])
+    assert json.loads(done.stdout) == {"sum": 42}
+    assert "adding" in done.stderr
+
+    listed = json.loads(master("wallets", "list", "--group", group, "--json").stdout)
+    assert [entry["wallet_address"] for entry in listed] == [wallet]
+    inside = json.loads(master("groups", "show", group, "--json").stdout)
+    assert len(inside["actions"]) == 1
+
+    master("keys", "remove", key["api_key_hash"])
+    refused = master("run", str(file), SVC_API_KEY=key["usage_api_key"])
+    assert refused.returncode == ExitCode.FAILED
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emulator: Emulator) -> None:
+    done = svcnb("account", "create", "mine", "--base-url", emulator.base_url)
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert set(lines) == {"api_key", "wallet_address"}
+    assert "store it now" in done.stderr
+
+
+def test_a_key_is_read_from_standard_input(svcnb, emulator: Emulator) -> None:
+    made = json.loads(svcnb("account", "create", "piped", "--json", SVC_BASE_URL=emulator.base_url).stdout)
+    done = svcnb("account", "exists", "--key-file", "-", "--base-url", emulator.base_url, stdin=made["api_key"] + "\n")
+    assert done.stdout == "yes\n"
+    unknown = svcnb("account", "exists", "--base-url", emulator.base_url, SVC_API_KEY="c3RyYW5nZXI=")
+    assert (unknown.stdout, unknown.returncode) == ("no\n", ExitCode.FAILED)
+
+
+def test_credit_is_bought_and_shown(master) -> None:
+    before = json.loads(master("billing", "balance", "--json").stdout)["available_cents"]
+    assert json.loads(master("billing", "top-up", "500", "--json").stdout)["status"] == "credited"
+    assert json.loads(master("billing", "balance", "--json").stdout)["available_cents"] == before + 500
+
+
+def test_less_than_the_smallest_payment_is_refused(master) -> None:
+    done = master("billing", "top-up", "499")
+    assert done.returncode in {ExitCode.FAILED, ExitCode.USAGE}
+    assert "500" in done.stderr
+
+
+def test_an_action_that_throws_ends_with_one_and_its_message(master, tmp_path: Path) -> None:
+    file = tmp_path / "throws.js"
+    file.write_text("async function main() { throw new Error('out of ideas'); }")
+    done = master("run", str(file))
+    assert done.returncode == ExitCode.FAILED
+    assert "out of ideas" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_params_that_are_no_json_are_refused_before_anything_is_sent(master, tmp_path: Path) -> None:
+    file = tmp_path / "add.js"
+    file.write_text(SOURCE)
+    done = master("run", str(file), "--params", "{n: 1}")
+    assert done.returncode == ExitCode.USAGE
+    assert "this is no JSON" in done.stderr
+
+
+def test_an_action_is_registered_listed_and_forgotten(master, svcnb, tmp_path: Path) -> None:
+    file = tmp_path / "add.js"
+    file.write_text(SOURCE)
+    master("actions", "register", str(file), "--name", "adder")
+    known = json.loads(svcnb("cid", str(file), "--json").stdout)
+    listed = json.loads(master("actions", "list", "--json").stdout)
+    assert [(entry["name"], entry["hashed_cid"]) for entry in listed] == [("adder", known["hashed_cid"])]
+    master("actions", "delete", known["hashed_cid"])
+    assert json.loads(master("actions", "list", "--json").stdout) == []
+
+
+def test_doctor_reaches_the_service(svcnb, emulator: Emulator) -> None:
+    done = svcnb("doctor", SVC_BASE_URL=emulator.base_url)
+    assert done.returncode == ExitCode.OK, done.stdout
+    assert f"contract {emulator.contract_address}" in done.stdout
+
+
+def test_a_service_that_is_not_there_ends_with_its_exit_code(svcnb) -> None:
+    done = svcnb("account", "exists", SVC_BASE_URL="http://127.0.0.1:9", SVC_API_KEY="c3RyYW5nZXI=")
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert "Traceback" not in done.stderr

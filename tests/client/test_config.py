@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from svcnb.client.config import load
+from svcnb.client.errors import ConfigError
+from svcnb.protocol.vocabulary import Vocabulary
+
+KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
+
+
+def write(path, text: str, mode: int = 0o600):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def test_the_argument_wins_over_the_environment_and_that_over_the_file(tmp_path) -> None:
+    file = write(
+        tmp_path / "c.toml", 'base_url = "http://file"\nrpc_url = "http://file-rpc"\ntriggers_url = "http://t"'
+    )
+    environment = {"SVC_BASE_URL": "http://environment", "SVC_RPC_URL": "http://environment-rpc"}
+    found = load(base_url="http://argument", environment=environment, file=file)
+    assert (found.base_url, found.rpc_url, found.triggers_url) == (
+        "http://argument",
+        "http://environment-rpc",
+        "http://t",
+    )
+
+
+def test_the_api_path_may_be_left_on_the_address() -> None:
+    assert load(base_url="http://host:1/core/v1/", environment={}).base_url == "http://host:1"
+
+
+def test_without_an_address_the_error_names_every_way_to_give_one() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(environment={})
+    for way in ("base_url=", "SVC_BASE_URL", "config.toml", "svcnb.Emulator()"):
+        assert way in caught.value.hint
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://", "http://me:pw@host"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        load(base_url=url, environment={})
+
+
+def test_the_words_come_from_the_environment() -> None:
+    environment = {"SVC_BASE_URL": "http://h", "SVC_SERVICE_NAME": "acme", "SVC_PROCESSOR_NAME": "payco"}
+    assert load(environment=environment).vocabulary == Vocabulary(service="acme", processor="payco")
+
+
+def test_words_that_cannot_be_used_are_refused() -> None:
+    with pytest.raises(ConfigError, match="Acme Inc"):
+        load(environment={"SVC_BASE_URL": "http://h", "SVC_SERVICE_NAME": "Acme Inc"})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_a_key_in_a_file_that_others_may_read_is_refused(tmp_path, mode: int) -> None:
+    file = write(tmp_path / "c.toml", f'base_url = "http://h"\napi_key = "{KEY}"', mode)
+    with pytest.raises(ConfigError, match="others may read") as caught:
+        load(environment={}, file=file)
+    assert "chmod 600" in caught.value.hint
+    assert KEY not in str(caught.value)
+
+
+def test_a_key_in_a_private_file_is_used(tmp_path) -> None:
+    file = write(tmp_path / "c.toml", f'base_url = "http://h"\napi_key = "{KEY}"')
+    found = load(environment={"SVCNB_CONFIG": str(file)})
+    assert found.api_key == KEY
+    assert KEY not in repr(found)
+
+
+def test_the_usual_file_is_found_below_the_config_folder(tmp_path) -> None:
+    write(tmp_path / "svcnb" / "config.toml", 'base_url = "http://h"')
+    assert load(environment={"XDG_CONFIG_HOME": str(tmp_path)}).base_url == "http://h"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("base_url = ", "not TOML"), ('bas_url = "http://h"', "bas_url"), ("base_url = 5", "not a text")],
+)
+def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text: str, said: str) -> None:
+    file = write(tmp_path / "c.toml", text)
+    with pytest.raises(ConfigError, match=said) as caught:
+        load(environment={}, file=file)
+    assert str(file) in str(caught.value)
+    assert caught.value.hint
+
+
+def test_a_named_file_must_exist(tmp_path) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        load(environment={"SVCNB_CONFIG": str(tmp_path / "none.toml")})
+
+
+@pytest.mark.parametrize("key", ["two words", "quoted“", "0x" + "ab" * 32])
+def test_a_text_that_is_no_key_is_refused_without_repeating_it(key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(base_url="http://h", api_key=key, environment={})
+    assert key not in str(caught.value)
+    assert caught.value.hint
+
+
+def test_blanks_around_a_key_do_not_count() -> None:
+    assert load(base_url="http://h", api_key=f" {KEY}\n", environment={}).api_key == KEY

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import httpx
+import pytest
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.resources.base import PAGE_SIZE
+
+
+def wallet(number: int) -> dict[str, str]:
+    return {"id": "0", "name": "", "description": "", "wallet_address": f"0x{number:040x}"}
+
+
+def reference_paging(entries: list[dict[str, str]], asked: list[tuple[int, int]]):
+    """The paging rule of reference facts 2.4.1."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        query = {name: int(value[0]) for name, value in parse_qs(request.url.query.decode()).items()}
+        number, size = query["page_number"], query["page_size"]
+        asked.append((number, size))
+        if size > len(entries):
+            return httpx.Response(200, json=entries)
+        return httpx.Response(200, json=entries[number * size : (number + 1) * size])
+
+    return answer
+
+
+@pytest.mark.parametrize("total", [0, 1, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 3 * PAGE_SIZE, 3 * PAGE_SIZE + 7])
+def test_every_entry_is_listed_once_and_in_order(scripted, total: int) -> None:
+    entries = [wallet(number + 1) for number in range(total)]
+    asked: list[tuple[int, int]] = []
+    svc = scripted(reference_paging(entries, asked))
+    addresses = [entry["wallet_address"] for entry in entries]
+    assert [item.wallet_address for item in svc.wallets.list()] == addresses
+    pages = len(asked)
+    assert [item.wallet_address for item in svc.wallets.iter()] == addresses
+    assert pages <= total // PAGE_SIZE + 1
+
+
+async def test_walking_asynchronously_finds_the_same(async_scripted) -> None:
+    entries = [wallet(number + 1) for number in range(2 * PAGE_SIZE + 3)]
+    svc = await async_scripted(reference_paging(entries, []))
+    assert [item.wallet_address async for item in svc.wallets.iter()] == [e["wallet_address"] for e in entries]
+
+
+def test_a_service_that_ignores_the_page_number_cannot_hold_the_client_forever(scripted) -> None:
+    entries = [wallet(number + 1) for number in range(PAGE_SIZE)]
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json=entries)
+
+    assert len(scripted(answer).wallets.list()) == PAGE_SIZE
+    assert len(asked) == 2
+
+
+def test_walking_asks_for_a_page_only_when_it_is_reached(scripted) -> None:
+    asked: list[tuple[int, int]] = []
+    svc = scripted(reference_paging([wallet(number + 1) for number in range(250)], asked))
+    next(svc.wallets.iter())
+    assert asked == [(0, PAGE_SIZE)]
+
+
+def test_group_ids_are_read_in_every_form(scripted) -> None:
+    forms = [1, "2", "0x" + "0" * 63 + "3"]
+    body = [{"id": form, "name": "", "description": ""} for form in forms]
+    assert [group.id for group in scripted(lambda _: httpx.Response(200, json=body)).groups.list()] == [1, 2, 3]
+
+
+def test_actions_are_read_whether_the_hash_is_called_id_or_hashed_cid(scripted) -> None:
+    one, two, zero = "0x" + "1" * 64, "0x" + "2" * 64, "0x" + "0" * 64
+    body = [
+        {"id": one, "hashed_cid": one, "name": "a", "description": ""},
+        {"id": two, "name": "b", "description": ""},
+        {"id": "n/a", "name": "Any", "description": ""},
+        {"id": zero, "hashed_cid": zero, "name": "Any", "description": ""},
+    ]
+    listed = scripted(lambda _: httpx.Response(200, json=body)).actions.list()
+    assert [action.hashed_cid for action in listed] == [one, two, None, zero]
+    assert [action.is_wildcard for action in listed] == [False, False, False, True]
+
+
+def test_usage_keys_are_read_under_the_names_of_listings(scripted) -> None:
+    hashed = "0x" + "3" * 64
+    body = [
+        {
+            "id": hashed,
+            "api_key_hash": hashed,
+            "name": "k",
+            "description": "d",
+            "expiration": "1800000000",
+            "balance": 10_000_000,
+            "can_create_groups": True,
+            "can_delete_groups": False,
+            "can_create_pkps": False,
+            "can_manage_ipfs_ids_in_groups": [1],
+            "can_add_pkp_to_groups": [2],
+            "can_remove_pkp_from_groups": [3],
+            "can_execute_in_groups": [0],
+        }
+    ]
+    (key,) = scripted(lambda _: httpx.Response(200, json=body)).usage_keys.list()
+    assert key.permissions() == {
+        "can_create_groups": True,
+        "can_delete_groups": False,
+        "can_create_pkps": False,
+        "manage_ipfs_ids_in_groups": [1],
+        "add_pkp_to_groups": [2],
+        "remove_pkp_from_groups": [3],
+        "execute_in_groups": [0],
+    }
+    assert key.expires_at is not None
+    assert key.expires_at.isoformat() == "2027-01-15T08:00:00+00:00"
+    assert key.usage_api_key is None
+    assert not key.execute_only
+
+
+def test_a_listing_shows_itself_as_text_and_as_a_table() -> None:
+    listing = Listing([Wallet(wallet_address="0x1", name="<b>")], of="wallets")
+    assert repr(listing) == "[Wallet(wallet_address='0x1', name='<b>')]"
+    html = listing._repr_html_()
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html
+    assert Listing([], of="wallets")._repr_html_().endswith(">no wallets</div>")
+
+
+def test_a_listing_is_a_sequence() -> None:
+    items = [RegisteredAction(hashed_cid=f"0x{n}") for n in range(3)]
+    listing = Listing(items, of="actions")
+    assert listing == items
+    assert listing[-1] is items[-1]
+    assert listing[1:] == items[1:]
+    assert items[0] in listing
+    assert len(listing) == 3
+
+
+def test_a_listing_becomes_a_frame() -> None:
+    frame = Listing([Wallet(wallet_address="0x1", name="a")], of="wallets").to_frame()
+    assert frame.to_dict("records") == [{"wallet_address": "0x1", "id": "", "name": "a", "description": ""}]
+
+
+def test_what_a_model_does_not_know_is_kept() -> None:
+    assert Wallet.model_validate({"wallet_address": "0x1", "colour": "red"}).model_extra == {"colour": "red"}

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from svcnb.client import RunRecord, errors
+from svcnb.client.models.accounts import Account
+from svcnb.client.running import LARGE_PARAMS_NOTE, MASTER_KEY_NOTE
+from svcnb.protocol.action import Action
+from svcnb.protocol.hashes import api_key_hash
+
+SOURCE = "const main = (p) => p"
+KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
+
+
+def echo(request: httpx.Request) -> httpx.Response:
+    body = json.loads(request.content)
+    return httpx.Response(200, json={"response": body["js_params"], "logs": "hi\n"}, headers={"X-Request-Id": "r-1"})
+
+
+def refusing(*statuses: int):
+    """Refuses with these statuses, then answers."""
+    left = list(statuses)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(left.pop(0), json="Permission denied") if left else echo(request)
+
+    answer.left = left  # type: ignore[attr-defined]
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("params", "named", "received"),
+    [
+        (None, {}, None),
+        (None, {"n": 1}, {"n": 1}),
+        ({"n": 1}, {}, {"n": 1}),
+        ({"n": 1, "m": 1}, {"n": 2}, {"n": 2, "m": 1}),
+        ([1, 2], {}, [1, 2]),
+        ("text", {}, "text"),
+        (0, {}, 0),
+    ],
+)
+def test_main_receives_the_value_or_the_named_values(scripted, params, named, received) -> None:
+    assert scripted(echo).run(SOURCE, params, **named).response == received
+
+
+def test_names_cannot_join_a_value_that_is_no_object(scripted) -> None:
+    with pytest.raises(errors.InvalidArgument, match="given twice"):
+        scripted(echo).run(SOURCE, [1], n=1)
+
+
+def test_a_run_shows_what_it_answered_and_nothing_that_changes(scripted) -> None:
+    run = scripted(echo).run(SOURCE, n=1)
+    cid = Action(SOURCE).cid
+    assert repr(run) == f"Run(response={{'n': 1}}, logs='hi\\n', cid='{cid}')"
+    assert (run.logs, run.cid, run.request_id, run.cost_cents) == ("hi\n", cid, "r-1", 1)
+    assert "r-1" not in run._repr_html_()
+    assert cid in run._repr_html_()
+
+
+@pytest.mark.parametrize(("elapsed", "cents"), [(0.0, 1), (0.99, 1), (1.99, 1), (2.0, 2), (59.9, 59)])
+def test_the_cost_is_estimated_by_the_rule(scripted, elapsed: float, cents: int) -> None:
+    run = scripted(echo).run(SOURCE).model_copy(update={"elapsed": elapsed})
+    assert run.cost_cents == cents
+
+
+def test_a_source_is_sent_as_code_and_a_cid_as_cid(scripted) -> None:
+    bodies: list[dict[str, object]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        bodies.append(json.loads(request.content))
+        return echo(request)
+
+    svc = scripted(answer)
+    svc.run(SOURCE)
+    svc.run(Action(SOURCE))
+    svc.run(Action(SOURCE).cid)
+    assert bodies == [
+        {"code": SOURCE, "js_params": None},
+        {"code": SOURCE, "js_params": None},
+        {"ipfs_id": Action(SOURCE).cid, "js_params": None},
+    ]
+
+
+def test_a_hash_cannot_be_run(scripted) -> None:
+    with pytest.raises(errors.InvalidArgument, match="hashed CID"):
+        scripted(echo).run(Action(SOURCE).hashed_cid)
+
+
+def test_without_waiting_a_refusal_is_final(scripted) -> None:
+    answer = refusing(403)
+    with pytest.raises(errors.Forbidden):
+        scripted(answer).run(SOURCE)
+    assert answer.left == []
+
+
+def test_a_fresh_key_or_grant_is_waited_for(scripted) -> None:
+    answer = refusing(401, 403)
+    assert scripted(answer).run(SOURCE, until_effective=30).response is None
+    assert answer.left == []
+
+
+@pytest.mark.parametrize("status", [400, 402, 404, 422, 500])
+def test_waiting_ends_at_once_on_what_waiting_cannot_mend(scripted, status: int) -> None:
+    answer = refusing(403, status, 403, 403)
+    with pytest.raises(errors.SvcnbError) as caught:
+        scripted(answer).run(SOURCE, until_effective=30)
+    assert getattr(caught.value, "status", None) == status
+    assert len(answer.left) == 2
+
+
+def test_waiting_has_an_end_and_says_so(scripted) -> None:
+    answer = refusing(*[403] * 50)
+    with pytest.raises(errors.Forbidden) as caught:
+        scripted(answer).run(SOURCE, until_effective=0.25)
+    assert "0.25 s" in caught.value.__notes__[0]
+    assert 2 <= 50 - len(answer.left) <= 5
+
+
+def test_the_master_key_runs_with_quiet_advice(scripted) -> None:
+    account = Account(name="a", wallet_address="0x" + "1" * 40, api_key=KEY)
+    svc = scripted(echo)
+    assert svc.with_key(account).run(SOURCE).notes == (MASTER_KEY_NOTE,)
+    assert svc.with_key(KEY).run(SOURCE).notes == ()
+    assert svc.with_key(account).with_key(KEY).run(SOURCE).notes == ()
+
+
+def test_large_parameters_come_with_a_note(scripted) -> None:
+    svc = scripted(echo)
+    assert svc.run(SOURCE, "x" * 65_534).notes == ()  # with its quotes, 64 KB exactly
+    assert svc.run(SOURCE, "x" * 65_535).notes == (LARGE_PARAMS_NOTE,)
+
+
+def test_listeners_learn_about_every_run(scripted) -> None:
+    records: list[RunRecord] = []
+    svc = scripted(refusing(403), api_key=KEY, on_run=records.append)
+    with pytest.raises(errors.Forbidden):
+        svc.run(SOURCE, n=1)
+    run = svc.run(SOURCE, n=2)
+    failed, done = records
+    assert (failed.run, type(failed.error), failed.params) == (None, errors.Forbidden, {"n": 1})
+    assert (done.run, done.error, done.params) == (run, None, {"n": 2})
+    assert {record.key_hash for record in records} == {api_key_hash(KEY)}
+    assert KEY not in repr(records)
+    assert done.cid == Action(SOURCE).cid
+
+
+def test_a_listener_that_fails_costs_no_result(scripted, caplog) -> None:
+    def broken(_record: RunRecord) -> None:
+        raise RuntimeError("disk full")
+
+    assert scripted(echo, on_run=[broken]).run(SOURCE, n=1).response == {"n": 1}
+    assert "a listener of on_run failed" in caplog.text
+
+
+async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
+    records: list[RunRecord] = []
+
+    async def record(one: RunRecord) -> None:
+        records.append(one)
+
+    svc = await async_scripted(echo, on_run=record)
+    await svc.run(SOURCE, n=1)
+    assert [one.params for one in records] == [{"n": 1}]
+
+
+def test_a_listed_usage_key_cannot_run_since_its_secret_is_unknown(scripted) -> None:
+    from svcnb.client.models.usage_keys import UsageKey
+
+    with pytest.raises(errors.InvalidArgument, match="comes from a listing"):
+        scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))

@@ -1,0 +1,94 @@
+"""The synchronous and the asynchronous client are the same client."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import httpx
+import pytest
+
+from svcnb.client import AsyncClient, Client
+from svcnb.client.resources.accounts import Accounts, AsyncAccounts
+from svcnb.client.resources.actions import Actions, AsyncActions
+from svcnb.client.resources.billing import AsyncBilling, Billing
+from svcnb.client.resources.groups import AsyncGroups, Groups
+from svcnb.client.resources.node import AsyncNode, Node
+from svcnb.client.resources.usage_keys import AsyncUsageKeys, UsageKeys
+from svcnb.client.resources.wallets import AsyncWallets, Wallets
+
+TWINS = [
+    (Client, AsyncClient),
+    (Accounts, AsyncAccounts),
+    (Actions, AsyncActions),
+    (Billing, AsyncBilling),
+    (Groups, AsyncGroups),
+    (Node, AsyncNode),
+    (UsageKeys, AsyncUsageKeys),
+    (Wallets, AsyncWallets),
+]
+
+
+def public(kind: type) -> dict[str, Any]:
+    return {name: value for name, value in inspect.getmembers(kind) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(("sync", "twin"), TWINS, ids=lambda kind: kind.__name__)
+def test_twins_have_the_same_methods_with_the_same_arguments(sync, twin) -> None:
+    ours, theirs = public(sync), public(twin)
+    assert set(ours) == set(theirs)
+    for name, method in ours.items():
+        if inspect.isfunction(method):
+            one, other = inspect.signature(method), inspect.signature(theirs[name])
+            assert list(one.parameters.values()) == list(other.parameters.values()), name
+
+
+@pytest.mark.parametrize(("sync", "twin"), TWINS[1:], ids=lambda kind: kind.__name__)
+def test_twins_return_the_same_and_say_the_same(sync, twin) -> None:
+    for name, method in public(sync).items():
+        other = getattr(twin, name)
+        assert inspect.getdoc(other) == inspect.getdoc(method)
+        if name == "iter":
+            continue
+        assert inspect.iscoroutinefunction(other), name
+        assert inspect.signature(method).return_annotation == inspect.signature(other).return_annotation, name
+
+
+async def test_twins_send_the_same_bytes(scripted, async_scripted) -> None:
+    seen: list[tuple[str, str, bytes]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((request.method, str(request.url), request.content))
+        if "list_" in request.url.path:
+            return httpx.Response(
+                200, json=[{"id": "1", "name": "a", "description": "b"}] if "groups" in request.url.path else []
+            )
+        return httpx.Response(200, json={"group_id": "1", "response": None, "wallet_address": "0x" + "1" * 40})
+
+    with scripted(answer) as svc:
+        svc.groups.update(1, name="new")
+        svc.run("const main = () => 1", n=1)
+        svc.wallets.create()
+    sync, seen = seen, []
+    svc = await async_scripted(answer)
+    await svc.groups.update(1, name="new")
+    await svc.run("const main = () => 1", n=1)
+    await svc.wallets.create()
+    assert seen == sync
+    assert len(sync) == 6
+
+
+async def test_a_cancelled_call_leaves_the_client_usable(async_scripted) -> None:
+    import asyncio
+
+    never = asyncio.Event()
+
+    async def slow(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/list_wallets"):
+            await never.wait()
+        return httpx.Response(200, json=True)
+
+    svc = await async_scripted(slow)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(svc.wallets.list(), 0.05)
+    assert await svc.accounts.exists() is True

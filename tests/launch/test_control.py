@@ -1,0 +1,114 @@
+"""The control plane, from outside, on a real emulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import svcnb
+from svcnb.control import ControlRefused
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+
+@pytest.fixture(scope="module")
+def own() -> Emulator:
+    """An emulator that may be reset and frozen: no other test uses it."""
+    with svcnb.Emulator(starter_credits=100) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def from_the_start(own: Emulator) -> None:
+    own.faults.clear()
+    own.reset()
+
+
+def test_reset_forgets_accounts(own: Emulator) -> None:
+    account = own.client().accounts.create("gone")
+    keyed = own.client(api_key=account.api_key)
+    assert keyed.accounts.exists()
+    own.reset()
+    assert not keyed.accounts.exists()
+
+
+def test_restore_goes_back_to_a_snapshot_of_database_and_chain(own: Emulator) -> None:
+    account = own.client().accounts.create("kept")
+    keyed = own.client(api_key=account.api_key)
+    own.snapshot("before")
+    keyed.groups.create("later")
+    assert len(keyed.groups.list()) == 1
+    own.restore("before")
+    assert len(keyed.groups.list()) == 0
+    assert keyed.billing.balance().available_cents == 100
+
+
+def test_a_snapshot_that_does_not_exist_is_refused(own: Emulator) -> None:
+    with pytest.raises(ControlRefused) as caught:
+        own.restore("nothing")
+    assert caught.value.status == 404
+
+
+def test_time_stands_still_moves_and_runs_again(own: Emulator) -> None:
+    own.clock.freeze(1_767_225_600)
+    assert own.clock.now() == 1_767_225_600
+    own.clock.advance("10m")
+    assert own.clock.now() == 1_767_225_600 + 600
+    own.clock.advance(hours=1)
+    assert own.clock.now() == 1_767_225_600 + 4200
+    own.clock.real()
+    assert own.clock.now() != 1_767_225_600 + 4200
+
+
+def test_advance_takes_a_span_or_units_not_both(own: Emulator) -> None:
+    with pytest.raises(TypeError, match="a span or units"):
+        own.clock.advance("10m", minutes=1)
+
+
+def test_the_next_call_that_needs_a_faulty_part_fails_once(own: Emulator) -> None:
+    svc = own.client(retries=0)
+    own.faults.next("chain")
+    with pytest.raises(svcnb.Unavailable):
+        svc.accounts.create("refused")
+    svc.accounts.create("accepted")
+
+
+def test_a_fault_lasts_until_it_is_cleared(own: Emulator) -> None:
+    svc = own.client(retries=0)
+    own.faults.until_cleared("chain")
+    for _ in range(3):
+        with pytest.raises(svcnb.Unavailable):
+            svc.accounts.create("refused")
+    own.faults.clear()
+    svc.accounts.create("accepted")
+
+
+def test_credit_is_given_without_a_payment(own: Emulator) -> None:
+    account = own.client().accounts.create("rich")
+    own.credit(account.wallet_address, 250)
+    assert own.client(api_key=account.api_key).billing.balance().available_cents == 350
+
+
+def test_a_payment_succeeds_when_the_page_says_so(own: Emulator) -> None:
+    account = own.client().accounts.create("payer")
+    keyed = own.client(api_key=account.api_key)
+    payment = keyed.billing.create_payment_intent(500)
+    own.processor(payment.payment_intent_id, "succeeded")
+    assert keyed.billing.confirm(payment).available_cents == 600
+
+
+def test_runs_are_listed_with_their_logs(own: Emulator) -> None:
+    account = own.client().accounts.create("runner")
+    run = own.client(api_key=account.api_key).run("async function main() { console.log('seen'); return 1; }")
+    listed = own.runs(run.request_id)
+    assert "seen" in str(listed)
+
+
+def test_state_tells_no_secret(start_emulator: Callable[..., Emulator]) -> None:
+    running = start_emulator(control_token="a-marked-token")
+    account = running.client().accounts.create("secret")
+    told = str(running.state())
+    assert "a-marked-token" not in told
+    assert account.api_key.reveal() not in told

@@ -1,0 +1,182 @@
+"""The emulator as a process: ready when the line returns, gone when its owner is, and plain about what went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import svcnb
+from svcnb import launch
+from svcnb.control import ControlRefused, EmulatorUnreachable
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+DEADLINE_S = 20
+
+
+def chain_config(base_url: str) -> dict[str, object]:
+    with urllib.request.urlopen(f"{base_url}/core/v1/get_node_chain_config", timeout=10) as answer:  # noqa: S310
+        found: dict[str, object] = json.load(answer)
+        return found
+
+
+def group_is_empty(group: int) -> bool:
+    """Whether no process of a group lives, waited for up to the deadline."""
+    until = time.monotonic() + DEADLINE_S
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_it_is_ready_when_the_constructor_returns(emulator: launch.Emulator) -> None:
+    config = chain_config(emulator.base_url)
+    assert config["contract_address"] == emulator.contract_address
+    assert emulator.base_url.startswith("http://127.0.0.1:")
+
+
+def test_the_ready_line_names_every_address(emulator: launch.Emulator) -> None:
+    for url in (emulator.base_url, emulator.triggers_url, emulator.rpc_url, emulator.control_url):
+        assert url.startswith("http://127.0.0.1:")
+    assert emulator.chain_id == 31337
+
+
+def test_it_and_all_it_started_end_with_the_block() -> None:
+    with svcnb.Emulator() as running:
+        group = running.pid
+    assert group_is_empty(group)
+    assert not running.running
+    running.stop()  # once more does no harm
+
+
+def test_two_live_beside_each_other(emulator: launch.Emulator, start_emulator: Callable[..., launch.Emulator]) -> None:
+    other = start_emulator()
+    assert other.base_url != emulator.base_url
+    account = other.client().accounts.create("only there")
+    assert not emulator.client(api_key=account.api_key).accounts.exists()
+
+
+def test_it_ends_when_its_owner_is_killed() -> None:
+    script = "import svcnb, sys, time; e = svcnb.Emulator(); print(e.pid, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        group = int(owner.stdout.readline())
+        owner.send_signal(signal.SIGKILL)
+    assert group_is_empty(group)
+
+
+def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
+    script = "import svcnb; e = svcnb.Emulator(); print(e.pid, flush=True)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert group_is_empty(int(done.stdout))
+
+
+def test_a_taken_port_is_told_as_such() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        with pytest.raises(launch.PortInUse, match="belongs to another program") as caught:
+            svcnb.Emulator(port=taken.getsockname()[1])
+    assert "port" in caught.value.hint
+
+
+def test_an_unknown_setting_is_refused_by_name() -> None:
+    with pytest.raises(launch.SettingRefused, match="starter_credit"):
+        svcnb.Emulator(starter_credit=5)
+
+
+def test_a_setting_out_of_range_is_refused_with_what_was_seen() -> None:
+    with pytest.raises(launch.SettingRefused, match="-1"):
+        svcnb.Emulator(starter_credits=-1)
+
+
+def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
+    with pytest.raises(launch.SettingRefused, match="not loopback"):
+        svcnb.Emulator(host="0.0.0.0", seed="demo")  # noqa: S104 - refused, which is the point
+
+
+def test_a_missing_part_is_told_with_the_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_DENO", str(tmp_path / "no-deno"))
+    with pytest.raises(launch.EmulatorPartMissing, match="deno is missing"):
+        svcnb.Emulator()
+
+
+def test_a_state_folder_that_is_no_state_is_told_and_left_alone(tmp_path: Path) -> None:
+    first = svcnb.Emulator(state=tmp_path)
+    first.stop()
+    database = next(path for path in tmp_path.iterdir() if path.suffix in {".db", ".sqlite", ".sqlite3"})
+    garbage = b"this is no database" * 100
+    database.write_bytes(garbage)
+    with pytest.raises(launch.StateFolderUnusable):
+        svcnb.Emulator(state=tmp_path)
+    assert database.read_bytes() == garbage
+
+
+def test_a_start_that_takes_too_long_is_ended_and_told() -> None:
+    with pytest.raises(launch.EmulatorNotStarted, match=r"not ready within 0\.01 s"):
+        svcnb.Emulator(start_timeout=0.01)
+
+
+def test_what_it_says_is_kept(start_emulator: Callable[..., launch.Emulator]) -> None:
+    assert "anyone can compute its keys" in start_emulator(seed="demo").log
+
+
+def test_settings_reach_it_without_standing_in_its_command_line(
+    start_emulator: Callable[..., launch.Emulator],
+) -> None:
+    running = start_emulator(control_token="a-marked-token")
+    if sys.platform == "linux":
+        process = Path(f"/proc/{running.pid}")
+        assert b"a-marked-token" not in (process / "cmdline").read_bytes()
+        assert b"a-marked-token" not in (process / "environ").read_bytes()
+    assert "a-marked-token" not in repr(running)
+    running.state()
+    with pytest.raises(ControlRefused) as caught:
+        svcnb.Emulator.connect(running.base_url)
+    assert caught.value.status in {401, 403}
+
+
+def test_it_shows_no_port_so_that_outputs_can_be_compared(emulator: launch.Emulator) -> None:
+    assert repr(emulator) == "Emulator(starter_credits=1000)"
+
+
+def test_words_of_its_own_reach_the_client(start_emulator: Callable[..., launch.Emulator]) -> None:
+    running = start_emulator(service_name="acme", processor_name="payco", starter_credits=100)
+    svc = running.client()
+    assert svc.vocabulary.run_path == "/acme_action"
+    account = svc.accounts.create("words")
+    source = "async function main() { return typeof Acme.Actions.getAcmeActionPrivateKey; }"
+    assert svc.with_key(account.api_key).run(source).response == "function"
+
+
+def test_nothing_at_an_address_is_told_as_such() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(EmulatorUnreachable, match="no emulator answers"):
+        svcnb.Emulator.connect(f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [launch.PortInUse("taken", hint="another", log="line"), ControlRefused(404, "no snapshot of that name")],
+)
+def test_errors_survive_pickling(error: svcnb.SvcnbError) -> None:
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

@@ -1,0 +1,81 @@
+/** What a page says about a payment; pure, so that it is tested without a browser. */
+
+/** A payment as the processor's API shows it. */
+export interface Intent {
+  status: "requires_payment_method" | "processing" | "succeeded" | "failed" | "canceled";
+  amount_cents: number;
+  credited: boolean;
+  error: { code: string; message: string } | null;
+}
+
+export type State = "waiting" | "processing" | "succeeded" | "failed" | "canceled" | "credited";
+
+export interface View {
+  state: State;
+  heading: string;
+  message: string;
+  /** Nothing will change any more, so nobody needs to ask again. */
+  settled: boolean;
+}
+
+export function dollars(cents: number): string {
+  return `$${(cents / 100).toFixed(2)}`;
+}
+
+export function viewOf(intent: Intent): View {
+  const amount = dollars(intent.amount_cents);
+  if (intent.credited) {
+    return {
+      state: "credited",
+      heading: "Credited",
+      message: `${amount} was credited to the account.`,
+      settled: true,
+    };
+  }
+  switch (intent.status) {
+    case "succeeded":
+      return {
+        state: "succeeded",
+        heading: "Payment succeeded",
+        message: "The processor has collected the payment.",
+        settled: false,
+      };
+    case "failed":
+      return {
+        state: "failed",
+        heading: "Payment failed",
+        message: intent.error?.message ?? "The payment failed. Nothing was deducted.",
+        settled: false,
+      };
+    case "canceled":
+      return {
+        state: "canceled",
+        heading: "Payment canceled",
+        message: "The payment was canceled. Nothing was deducted.",
+        settled: true,
+      };
+    case "processing":
+      return {
+        state: "processing",
+        heading: "Payment is processing",
+        message: "The processor is waiting for the confirmation",
+        settled: false,
+      };
+    case "requires_payment_method":
+      return {
+        state: "waiting",
+        heading: "Not paid yet",
+        message: "This payment has not been paid yet.",
+        settled: false,
+      };
+  }
+}
+
+/** The text of an error body: an object with message and fix, or a JSON string. */
+export function problemOf(body: unknown, status: number): string {
+  if (typeof body === "string" && body) return body;
+  if (body && typeof body === "object" && "message" in body && typeof body.message === "string") {
+    return "fix" in body && typeof body.fix === "string" ? `${body.message} ${body.fix}` : body.message;
+  }
+  return `The service answered with status ${status}.`;
+}
