@@ -7,7 +7,9 @@ from html import escape
 from typing import Final
 
 _TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
-_CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
+_CELL: Final = (
+    "text-align:left;white-space:pre-wrap;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
+)
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 MAX_CELL: Final = 200

@@ -232,9 +232,8 @@ class Forbidden(ServiceError):
     """The key is valid but not permitted to do this (403)."""
 
     default_hint = (
-        "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
-        "svc.groups.contents(group) with svc.usage_keys.list(). A fresh grant takes a moment: "
-        "run(..., until_effective=60)."
+        "Use the account's master key, or a usage key with the right for this: svc.usage_keys.list() shows what each "
+        "may do, svc.usage_keys.update(key, ...) changes it."
     )
 
 
@@ -277,6 +276,12 @@ class Unavailable(ServiceError):
 
     default_hint = "Try again in a few seconds; nothing was charged."
 
+
+EXECUTION_HINT: Final = (
+    "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
+    "svc.groups.contents(group) with svc.usage_keys.list(). A fresh grant takes a moment: run(..., until_effective=60)."
+)
+"""The next step when an execution, rather than a management call, is forbidden."""
 
 BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     400: BadRequest,

@@ -44,7 +44,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - the class of success
                 return _read(call, answer, request)
             if last or answer.status not in (429, 503):
-                raise failure(answer, config, request)
+                raise failure(answer, config, request, call)
             wait = delay(attempt, answer.headers, config)
         yield Pause(wait)
     raise AssertionError("unreachable: the last attempt returns or raises")
@@ -134,10 +134,8 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
-    if not answer.content:
-        return call.parse(None, answer)
     try:
-        body = json.loads(answer.content)
+        body = json.loads(answer.content) if answer.content else None
     except ValueError:
         raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
     try:
@@ -151,8 +149,15 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
         ) from None
 
 
-def failure(answer: Answer, config: Config, request: Request) -> errors.ServiceError | errors.TransportError:
+def failure(
+    answer: Answer, config: Config, request: Request, call: Call[Any]
+) -> errors.ServiceError | errors.TransportError:
     """Returns the error of an answer, whichever of the two body shapes it has (specification 7)."""
+    if 300 <= answer.status < 400:  # noqa: PLR2004 - the class of redirections
+        return errors.NotTheApi(
+            f"{_asked(request)} answered {answer.status} and points elsewhere, which the API never does",
+            hint=f"Use the address that it points at as base_url: {answer.headers.get('location', 'not told')[:200]}",
+        )
     try:
         body = json.loads(answer.content) if answer.content else ""
     except ValueError:
@@ -170,6 +175,7 @@ def failure(answer: Answer, config: Config, request: Request) -> errors.ServiceE
         message = _text(body)
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
+    hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.patience == "run" else None
     return kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,
@@ -178,6 +184,7 @@ def failure(answer: Answer, config: Config, request: Request) -> errors.ServiceE
         fix=mask(fix, config),
         docs_url=docs_url,
         structured=isinstance(body, dict),
+        hint=hint,
     )
 
 

@@ -1,40 +1,32 @@
-"""The four typed-data envelopes that a wallet signs, their digest, and the check that a server makes.
+"""The four typed-data envelopes that a wallet signs, and their digest.
 
 The shape never changes, only four values do: flow, address, chain and time. So type hash and domain separator are
 computed once and a digest costs two hashes. `svcnb.protocol.eip712` computes the same the long way, for any shape.
 
-Source: specification 2 (typed-data envelope) and 5.6; reference facts 6.9; EIP-712.
+Source: specification 2 (typed-data envelope); EIP-712.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import checksum_address, normal_address
 from svcnb.protocol.keccak import keccak256
-from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_ISSUED_AT, MAX_TYPED_DATA_BYTES
+from svcnb.protocol.limits import MAX_ISSUED_AT
 from svcnb.protocol.vocabulary import Vocabulary
 
 DOMAIN_VERSION: Final = "1"
+DOMAIN_FIELDS: Final = (("name", "string"), ("version", "string"), ("chainId", "uint256"))
+MESSAGE_FIELDS: Final = (("address", "address"), ("issuedAt", "uint256"))
 DOMAIN_TYPE: Final = "EIP712Domain(string name,string version,uint256 chainId)"
 
 _DEFAULT: Final = Vocabulary()
 _PREFIX: Final = b"\x19\x01"  # EIP-191 version byte of structured data
 _ADDRESS_PADDING: Final = bytes(12)
-_DOMAIN_FIELDS: Final = (("name", "string"), ("version", "string"), ("chainId", "uint256"))
-_MESSAGE_FIELDS: Final = (("address", "address"), ("issuedAt", "uint256"))
-_MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
-_DOMAIN_MEMBERS: Final = frozenset(name for name, _ in _DOMAIN_FIELDS)
-_MESSAGE_MEMBERS: Final = frozenset(name for name, _ in _MESSAGE_FIELDS)
-_FIELD_MEMBERS: Final = frozenset({"name", "type"})
 _UINT256: Final = 1 << 256
-_NUMBER: Final = re.compile(r"(?:0[xX]([0-9a-fA-F]{1,128})|([0-9]{1,128}))\Z")
 
 
 class Flow(StrEnum):
@@ -49,38 +41,6 @@ class Flow(StrEnum):
     def type_string(self) -> str:
         """The text whose hash is the EIP-712 type hash."""
         return f"{self.value}(address address,uint256 issuedAt)"
-
-
-class EnvelopeRefused(MalformedValue):
-    """An envelope that a server must refuse.
-
-    Attributes:
-        rule: Number of the rule that it breaks, 1 to 8 as in reference facts 6.9.
-    """
-
-    def __init__(self, message: str, *, rule: int = 0, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.rule = rule
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message,), {"hint": self.hint, "rule": self.rule}
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedEnvelope:
-    """What a checked envelope says.
-
-    Attributes:
-        flow: What the signature is for.
-        address: Wallet that claims to have signed, ``0x`` and 40 lower-case digits.
-        issued_at: Unix seconds.
-        digest: The 32 bytes that the wallet signs.
-    """
-
-    flow: Flow
-    address: str
-    issued_at: int
-    digest: bytes
 
 
 # --- building -----------------------------------------------------------------------------------------------------
@@ -108,7 +68,7 @@ def envelope(
     _require_range("chain_id", chain_id, _UINT256 - 1)
     _require_range("issued_at", issued_at, MAX_ISSUED_AT)
     return {
-        "types": _canonical_types(wanted),
+        "types": canonical_types(wanted),
         "primaryType": wanted.value,
         "domain": {
             "name": (vocabulary or _DEFAULT).domain_name,
@@ -133,14 +93,12 @@ def flow_of(name: Flow | str) -> Flow:
         ) from None
 
 
-def _canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
+def canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
+    """The ``types`` member of a flow's envelope; the order of the fields is part of the type hash."""
     return {
-        "EIP712Domain": [{"name": name, "type": kind} for name, kind in _DOMAIN_FIELDS],
-        flow.value: [{"name": name, "type": kind} for name, kind in _MESSAGE_FIELDS],
+        "EIP712Domain": [{"name": name, "type": kind} for name, kind in DOMAIN_FIELDS],
+        flow.value: [{"name": name, "type": kind} for name, kind in MESSAGE_FIELDS],
     }
-
-
-_CANONICAL: Final = {flow: _canonical_types(flow) for flow in Flow}
 
 
 def _require_range(name: str, number: object, most: int) -> None:
@@ -169,7 +127,9 @@ def envelope_digest(
         MalformedAddress: No address.
     """
     domain = (vocabulary or _DEFAULT).domain_name
-    return _digest(flow, bytes.fromhex(normal_address(address)[2:]), domain_separator(domain, chain_id), issued_at)
+    return message_digest(
+        flow, bytes.fromhex(normal_address(address)[2:]), domain_separator(domain, chain_id), issued_at
+    )
 
 
 @lru_cache(maxsize=64)
@@ -189,180 +149,7 @@ def type_hash(flow: Flow) -> bytes:
     return keccak256(flow.type_string.encode())
 
 
-def _digest(flow: Flow, address: bytes, separator: bytes, issued_at: int) -> bytes:
+def message_digest(flow: Flow, address: bytes, separator: bytes, issued_at: int) -> bytes:
+    """`envelope_digest` for an address of 20 bytes and a `domain_separator` that are known already."""
     message = keccak256(type_hash(flow) + _ADDRESS_PADDING + address + issued_at.to_bytes(32, "big"))
     return keccak256(_PREFIX + separator + message)
-
-
-# --- checking -----------------------------------------------------------------------------------------------------
-
-
-def check_envelope(
-    typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
-) -> CheckedEnvelope:
-    """Checks everything about an envelope but its signature, in the order of the rules.
-
-    Args:
-        typed_data: What was received: an object, or JSON text of one.
-        flow: The flow of the endpoint.
-        chain_id: The node's chain id.
-        now_s: The server's time in Unix seconds.
-        vocabulary: Names of the service; the specification's when left out.
-
-    Returns:
-        Address, time and digest.
-
-    Raises:
-        EnvelopeRefused: A rule is broken; the first one counts.
-    """
-    received = _parsed(_small_enough(typed_data))
-    _require_members(3, "typed_data", received, _MEMBERS)
-    canonical = received["types"] == _CANONICAL[flow]
-    if not canonical:
-        _check_field_members(received["types"])
-    if received["primaryType"] != flow:
-        _refuse(
-            4,
-            f"primaryType is {shown(received['primaryType'])}, and this endpoint takes {flow.value}",
-            "sign an envelope for this flow: a signature for one flow is refused by every other",
-        )
-    domain_name = (vocabulary or _DEFAULT).domain_name
-    _check_domain(received["domain"], domain_name, chain_id)
-    if not canonical:
-        _refuse(6, _types_problem(received["types"], flow), "declare the canonical types, fields in their order")
-    address, issued_at = _check_message(received["message"], now_s)
-    digest = _digest(flow, bytes.fromhex(address[2:]), domain_separator(domain_name, chain_id), issued_at)
-    return CheckedEnvelope(flow, address, issued_at, digest)
-
-
-def _refuse(rule: int, message: str, hint: str = "") -> NoReturn:
-    raise EnvelopeRefused(message, rule=rule, hint=hint)
-
-
-_compact: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
-def _small_enough(typed_data: object) -> object:
-    try:
-        size = len(_compact(typed_data).encode("utf-8", "surrogatepass"))
-    except RecursionError:
-        _refuse(1, f"typed_data is nested too deeply to be within {MAX_TYPED_DATA_BYTES} bytes", "send the envelope")
-    except (TypeError, ValueError) as error:
-        _refuse(1, f"typed_data is no JSON: {error}", "send plain JSON")
-    if size > MAX_TYPED_DATA_BYTES:
-        _refuse(1, f"typed_data has {size} bytes as JSON, at most {MAX_TYPED_DATA_BYTES} are allowed")
-    return typed_data
-
-
-def _parsed(typed_data: object) -> dict[str, Any]:
-    if isinstance(typed_data, str):
-        try:
-            typed_data = json.loads(typed_data, object_pairs_hook=_without_repeats)
-        except (ValueError, RecursionError) as error:
-            _refuse(2, f"typed_data is text that is no JSON: {error}", "send the object itself, or its JSON")
-    if not isinstance(typed_data, dict):
-        _refuse(2, f"typed_data is {_json_kind(typed_data)}", "send an object, or the JSON text of one")
-    return typed_data
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # A wallet and a server that disagree about which of two values counts would sign and check different things.
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a member is given twice")
-    return members
-
-
-def _check_field_members(types: Any) -> None:
-    if not isinstance(types, dict):
-        _refuse(3, f"types is {_json_kind(types)}, and an object is wanted")
-    for name, fields in types.items():
-        if not isinstance(fields, list):
-            _refuse(3, f"types.{name} is {_json_kind(fields)}, and a list of fields is wanted")
-        for field in fields:
-            _require_members(3, f"a field of types.{name}", field, _FIELD_MEMBERS)
-
-
-def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]) -> None:
-    if not isinstance(value, dict):
-        _refuse(rule, f"{what} is {_json_kind(value)}, and an object is wanted")
-    if value.keys() == wanted:
-        return
-    if missing := sorted(wanted - value.keys()):
-        _refuse(rule, f"{what} lacks {', '.join(missing)}", f"its members are {', '.join(sorted(wanted))}")
-    unknown = ", ".join(shown(name) for name in sorted(value.keys() - wanted))
-    _refuse(rule, f"{what} has the unknown member {unknown}", f"its members are {', '.join(sorted(wanted))}, no others")
-
-
-def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
-    _require_members(5, "domain", domain, _DOMAIN_MEMBERS)
-    if domain["name"] != domain_name:
-        _refuse(5, f"domain.name is {shown(domain['name'])}, and this service is {domain_name!r}")
-    if domain["version"] != DOMAIN_VERSION:
-        _refuse(5, f"domain.version is {shown(domain['version'])}, and {DOMAIN_VERSION!r} (a text) is wanted")
-    given = _number(domain["chainId"])
-    if given is None:
-        _refuse(
-            5,
-            f"domain.chainId is {shown(domain['chainId'])}",
-            "send a decimal text, 0x hex or a number, as get_node_chain_config tells it",
-        )
-    if given != chain_id:
-        _refuse(
-            5,
-            f"domain.chainId is {shown(domain['chainId'])}, and the node's chain is {chain_id}",
-            "sign for the chain of get_node_chain_config",
-        )
-
-
-def _types_problem(types: dict[str, Any], flow: Flow) -> str:
-    canonical = _CANONICAL[flow]
-    if missing := [name for name in canonical if name not in types]:
-        return f"types lacks {missing[0]}"
-    if unknown := sorted(types.keys() - canonical.keys()):
-        return f"types has the unknown type {shown(unknown[0])}"
-    name = next(name for name, fields in canonical.items() if types[name] != fields)
-    wanted = ", ".join(f"{field['type']} {field['name']}" for field in canonical[name])
-    found = ", ".join(f"{field['type']} {field['name']}" for field in types[name])
-    return f"types.{name} is ({shown(found)[1:-1]}), and ({wanted}) is wanted"
-
-
-def _check_message(message: Any, now_s: int) -> tuple[str, int]:
-    _require_members(7, "message", message, _MESSAGE_MEMBERS)
-    try:
-        address = normal_address(message["address"])
-    except (TypeError, MalformedValue):
-        _refuse(7, f"message.address is {shown(message['address'])}", "send the wallet's address, 0x and 40 hex digits")
-    issued_at = _number(message["issuedAt"])
-    if issued_at is None or issued_at > MAX_ISSUED_AT:
-        _refuse(
-            7,
-            f"message.issuedAt is {shown(message['issuedAt'])}",
-            "send Unix seconds as a decimal text, 0x hex or a number, at most 2^63 - 1",
-        )
-    if abs(issued_at - now_s) > ISSUED_AT_WINDOW_S:
-        side = "before" if issued_at < now_s else "after"
-        _refuse(
-            7,
-            f"message.issuedAt is {abs(issued_at - now_s)} seconds {side} the server's time {now_s}, "
-            f"at most {ISSUED_AT_WINDOW_S} are allowed",
-            "sign again with the present time, and compare your clock with the server's Date header",
-        )
-    return address, issued_at
-
-
-def _number(value: object) -> int | None:
-    """An unsigned number from a JSON number, decimal text or 0x hex text; None for anything else."""
-    if isinstance(value, str):
-        found = _NUMBER.match(value)
-        if not found:
-            return None
-        return int(found[1], 16) if found[1] is not None else int(found[2])
-    return value if type(value) is int and value >= 0 else None
-
-
-def _json_kind(value: object) -> str:
-    if value is None:
-        return "null"
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
-    return kinds.get(type(value), type(value).__name__)

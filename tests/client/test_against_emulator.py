@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,12 @@ ADDRESS = Action(
 )
 
 
-async def done(value):
+async def done(value: Any) -> Any:
     """What a call of either client returns."""
     return await value if inspect.isawaitable(value) else value
 
 
-async def walked(items):
+async def walked(items: Any) -> list[Any]:
     return [item async for item in items] if hasattr(items, "__aiter__") else list(items)
 
 

@@ -148,8 +148,9 @@ def test_the_secret_of_a_payment_stands_in_no_error(scripted) -> None:
 
 
 def test_an_error_about_an_answer_names_the_path_without_the_query() -> None:
-    request = build(Call("GET", "/x", nothing, query={"client_secret": "pi_1_secret_abc"}), Config("http://h"))
+    call = Call("GET", "/x", nothing, query={"client_secret": "pi_1_secret_abc"})
+    request = build(call, Config("http://h"))
     answer = Answer(status=500, headers={}, content=b"<html>", sent_at=0.0, elapsed=0.0)
-    error = failure(answer, Config("http://h"), request)
+    error = failure(answer, Config("http://h"), request, call)
     assert "GET http://h/core/v1/x answered" in str(error)
     assert "secret_abc" not in str(error)

@@ -84,7 +84,24 @@ def test_a_page_in_html_means_that_this_is_not_the_api(scripted) -> None:
         assert "base_url" in caught.value.hint
 
 
-@pytest.mark.parametrize("body", [b"{", b'{"wallet_address": 5}', b"[]", b"null", b'"text"', b"\xff\xfe"])
+def test_a_redirection_is_not_followed_but_told(scripted) -> None:
+    svc = scripted(lambda _: httpx.Response(301, headers={"Location": "https://elsewhere/core/v1/list_wallets"}))
+    with pytest.raises(errors.NotTheApi) as caught:
+        svc.wallets.list()
+    assert "https://elsewhere" in caught.value.hint
+
+
+def test_what_to_do_when_forbidden_depends_on_what_was_tried(scripted) -> None:
+    svc = scripted(lambda _: httpx.Response(403, json="Permission denied"))
+    with pytest.raises(errors.Forbidden) as running:
+        svc.run("const main = () => 1")
+    with pytest.raises(errors.Forbidden) as managing:
+        svc.wallets.create()
+    assert "execute_in_groups" in running.value.hint
+    assert "master key" in managing.value.hint
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"wallet_address": 5}', b"[]", b"null", b'"text"', b"\xff\xfe"])
 def test_an_answer_of_another_shape_is_named_as_such(scripted, body: bytes) -> None:
     svc = scripted(lambda _: httpx.Response(200, content=body))
     with pytest.raises(errors.NotTheApi):

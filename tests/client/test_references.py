@@ -103,6 +103,11 @@ def test_a_cid_of_version_one_is_refused_with_the_way_out() -> None:
         references.raw_cid("bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi")
 
 
+def test_a_source_without_a_utf_8_form_is_refused() -> None:
+    with pytest.raises(InvalidArgument):
+        references.source_or_cid("const main = () => '\ud800'")
+
+
 def test_a_source_is_run_as_source_and_a_cid_as_cid() -> None:
     assert references.source_or_cid(SOURCE) == (SOURCE, ACTION.cid)
     assert references.source_or_cid(ACTION) == (SOURCE, ACTION.cid)

@@ -102,8 +102,8 @@ def test_a_payment_succeeds_when_the_page_says_so(own: Emulator) -> None:
 def test_runs_are_listed_with_their_logs(own: Emulator) -> None:
     account = own.client().accounts.create("runner")
     run = own.client(api_key=account.api_key).run("async function main() { console.log('seen'); return 1; }")
-    listed = own.runs(run.request_id)
-    assert "seen" in str(listed)
+    assert [each["request_id"] for each in own.runs(limit=1)] == [run.request_id]
+    assert "seen" in own.run_record(run.request_id)["logs"]
 
 
 def test_state_tells_no_secret(start_emulator: Callable[..., Emulator]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from svcnb.emulator.billing.guards import BILLING_WORKS, PAYER
-from svcnb.emulator.billing.processor_routes import ROOT as PROCESSOR
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import Success
@@ -68,9 +67,7 @@ def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
 
 async def _processor_config(call: Call, _given: None) -> ProcessorConfigResponse:
     """Publishable key for the payment processor's client library."""
-    # payment_path is the emulator's own: where, relative to the base URL, its local processor and payment page are.
-    members = {"publishable_key": call.service.processor.publishable_key, "payment_path": PROCESSOR}
-    return ProcessorConfigResponse.model_validate(members)
+    return ProcessorConfigResponse(publishable_key=call.service.processor.publishable_key)
 
 
 async def _balance(call: Call, _given: None) -> BalanceResponse:

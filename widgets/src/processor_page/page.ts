@@ -51,9 +51,11 @@ async function follow(place: HTMLElement): Promise<void> {
 }
 
 async function ask(root: string, intent: string, secret: string, key: string): Promise<View | null> {
-  const address = `${root}/v1/payment_intents/${encodeURIComponent(intent)}?client_secret=${encodeURIComponent(secret)}`;
+  const query = new URLSearchParams({ client_secret: secret });
   try {
-    const answer = await fetch(address, { headers: { Authorization: `Bearer ${key}` } });
+    const answer = await fetch(`${root}/v1/payment_intents/${encodeURIComponent(intent)}?${query}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
     return answer.ok ? viewOf(await answer.json() as Intent) : null;
   } catch {
     return null; // the emulator is gone or restarting: the next turn asks again
@@ -74,20 +76,28 @@ async function credit(key: string, form: HTMLFormElement, intent: string): Promi
   if (button) button.disabled = true;
   problem("");
   try {
-    const answer = await fetch("../core/v1/billing/confirm_payment", {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Api-Key": key },
-      body: JSON.stringify({ payment_intent_id: intent }),
-    });
-    if (!answer.ok) {
-      if (answer.status === 401) sessionStorage.removeItem(KEPT);
-      problem(problemOf(await answer.json().catch(() => null), answer.status));
+    const headers = { "Content-Type": "application/json", "X-Api-Key": key };
+    const body = JSON.stringify({ payment_intent_id: intent });
+    const answer = await fetch("../core/v1/billing/confirm_payment", { method: "POST", headers, body });
+    if (answer.ok) {
+      await showBalance(headers);
+      return;
     }
+    if (answer.status === 401) sessionStorage.removeItem(KEPT);
+    problem(problemOf(await answer.json().catch(() => null), answer.status));
   } catch {
     problem("The emulator cannot be reached. Is it still running?");
   } finally {
     if (button) button.disabled = false;
   }
+}
+
+async function showBalance(headers: HeadersInit): Promise<void> {
+  const answer = await fetch("../core/v1/billing/balance", { headers });
+  const place = document.querySelector<HTMLElement>("[data-balance]");
+  if (!answer.ok || !place) return;
+  const { balance_display } = await answer.json() as { balance_display: string };
+  place.textContent = `The account has ${balance_display}. `;
 }
 
 function problem(text: string): void {

@@ -56,7 +56,6 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
         raw_alert=f'<p class="alert" role="alert">{escape(intent.problem)}</p>' if intent.problem else "",
         raw_card_checked="" if crypto else " checked",
         raw_crypto_checked=" checked" if crypto else "",
-        raw_details_open="",
         raw_cards="".join(f'<option value="{number}">' for number, _ in rows),
         raw_card_rows="".join(f"<tr><td>{_grouped(number)}</td><td>{escape(what)}</td></tr>" for number, what in rows),
     )

@@ -1,0 +1,247 @@
+"""A running emulator, from outside: reset, snapshots, time, faults, money, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from svcnb.control.clock import ClockControl
+from svcnb.control.faults import FaultControl
+from svcnb.control.plane import ControlPlane, given, milliseconds
+
+if TYPE_CHECKING:
+    from svcnb.client import AsyncClient, Client
+    from svcnb.protocol.vocabulary import Vocabulary
+
+Outcome = Literal["succeeded", "failed", "processing"]
+Policy = Literal["allow", "deny", "record", "replay"]
+
+
+class EmulatorControl:
+    """A running emulator, wherever it runs.
+
+    Args:
+        base_url: Its address, without ``/core/v1``.
+        control_token: The secret of its control plane, if it has one.
+        names: What is known about it already (the ready line); the rest is asked for when it is needed.
+
+    Attributes:
+        base_url: Address of the API; the paths begin with ``/core/v1``.
+        clock: Its time: ``clock.advance("10m")``.
+        faults: Failures on purpose: ``faults.next("chain")``.
+    """
+
+    def __init__(
+        self, base_url: str, *, control_token: str | None = None, names: Mapping[str, Any] | None = None
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._names: dict[str, Any] = dict(names or {})
+        self._plane = ControlPlane(self.control_url, control_token)
+        self.clock = ClockControl(self._plane)
+        self.faults = FaultControl(self._plane)
+
+    def __repr__(self) -> str:
+        """Names no port: the same in every run, so a notebook's output can be compared."""
+        return f"<{type(self).__name__}>"
+
+    # --- addresses ----------------------------------------------------------------------------------------------
+
+    @property
+    def control_url(self) -> str:
+        """Address of the control plane."""
+        return str(self._names.get("control_url", f"{self.base_url}/_emulator"))
+
+    @property
+    def triggers_url(self) -> str:
+        """Address of the triggers service."""
+        return str(self._names.get("triggers_url", self.base_url))
+
+    @property
+    def rpc_url(self) -> str:
+        """Address of the chain's JSON-RPC gateway."""
+        return str(self._names.get("rpc_url", f"{self.base_url}/rpc"))
+
+    @property
+    def contract_address(self) -> str:
+        """Address of the AccountConfig contract."""
+        return str(self._known("contract_address"))
+
+    @property
+    def chain_id(self) -> int:
+        """Id of the chain that the contract is on."""
+        return int(self._known("chain_id"))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of the service and of the processor that this emulator speaks."""
+        from svcnb.protocol.vocabulary import Vocabulary
+
+        settings = self._known("settings")
+        return Vocabulary(service=settings["service_name"], processor=settings["processor_name"])
+
+    # --- clients ------------------------------------------------------------------------------------------------
+
+    def client(self, **options: Any) -> Client:
+        """A client of this emulator.
+
+        Args:
+            **options: Arguments of `svcnb.Client` beside the addresses, for example ``api_key``.
+        """
+        from svcnb.client import Client
+
+        return Client(**self._client_options(options))
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """An asynchronous client of this emulator; arguments as in `client`."""
+        from svcnb.client import AsyncClient
+
+        return AsyncClient(**self._client_options(options))
+
+    def _client_options(self, chosen: dict[str, Any]) -> dict[str, Any]:
+        addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}
+        return addresses | {"vocabulary": self.vocabulary} | chosen
+
+    # --- the whole ----------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Everything readable about the emulator, without secrets."""
+        return dict(self._plane.request("GET", "/state"))
+
+    def reset(self) -> None:
+        """Goes back to the start state: no accounts, the clock as it was set at start, a fresh chain."""
+        self._plane.request("POST", "/reset", {})
+
+    def snapshot(self, name: str) -> None:
+        """Saves database and chain together.
+
+        Args:
+            name: What to call it; an older one of that name is replaced.
+        """
+        self._plane.request("POST", f"/snapshots/{quote(name, safe='')}", {})
+
+    def restore(self, name: str) -> None:
+        """Goes back to a snapshot.
+
+        Args:
+            name: One of `snapshots`.
+
+        Raises:
+            ControlRefused: There is none of that name (404).
+        """
+        self._plane.request("POST", f"/snapshots/{quote(name, safe='')}/restore", {})
+
+    def forget(self, name: str) -> None:
+        """Removes a snapshot.
+
+        Args:
+            name: One of `snapshots`.
+
+        Raises:
+            ControlRefused: There is none of that name (404).
+        """
+        self._plane.request("DELETE", f"/snapshots/{quote(name, safe='')}")
+
+    def snapshots(self) -> Any:
+        """The snapshots that `restore` knows, oldest first."""
+        return self._plane.request("GET", "/snapshots")
+
+    # --- money and wallets --------------------------------------------------------------------------------------
+
+    def faucet(self, address: str, wei: int | None = None) -> int:
+        """Gives ETH on the local chain.
+
+        Args:
+            address: Who gets it.
+            wei: How much; ten ETH when None.
+
+        Returns:
+            How much was given, in wei.
+        """
+        # As text: numbers of JSON end at 2^53 in many languages.
+        body = given(address=address, wei=None if wei is None else str(wei))
+        return int(self._plane.request("POST", "/faucet", body)["wei"])
+
+    def credit(self, wallet_address: str, cents: int) -> int:
+        """Gives credit without a payment, for tests and teachers.
+
+        Args:
+            wallet_address: The account's billing wallet.
+            cents: How much, in US cents.
+
+        Returns:
+            The credit after it, in cents.
+        """
+        return int(
+            self._plane.request("POST", "/credit", {"wallet_address": wallet_address, "cents": cents})["credit_cents"]
+        )
+
+    def processor(
+        self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
+    ) -> Any:
+        """Does what a person does on the processor's hosted page.
+
+        Args:
+            payment_intent_id: The intent, ``pi_...``.
+            outcome: How the payment ends.
+            delay: How long until it does, seconds or ``"2m"``; at once when None.
+        """
+        body = given(outcome=outcome, delay_ms=None if delay is None else milliseconds(delay))
+        return self._plane.request("POST", f"/processor/{quote(payment_intent_id, safe='')}", body)
+
+    def contract_wallet(self, owner: str) -> str:
+        """Deploys an ERC-1271 wallet.
+
+        Args:
+            owner: Address whose signatures it accepts.
+
+        Returns:
+            The wallet's address.
+        """
+        return str(self._plane.request("POST", "/contract-wallets", {"owner": owner})["address"])
+
+    # --- actions and triggers -----------------------------------------------------------------------------------
+
+    def approve_agent(self, challenge: str, label: str | None = None) -> Any:
+        """Does what a person does on the approval page of the triggers service.
+
+        Args:
+            challenge: The base64url SHA-256 of the token that asks.
+            label: A name for it.
+        """
+        return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
+
+    def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
+        """Executions with their logs, newest first, failed and refused ones too.
+
+        Args:
+            limit: How many at most.
+            offset: How many to leave out first.
+        """
+        return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
+
+    def run_record(self, request_id: str) -> dict[str, Any]:
+        """One execution with its logs and its trace.
+
+        Args:
+            request_id: As in `Run.request_id`.
+
+        Raises:
+            ControlRefused: There is none (404).
+        """
+        return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
+
+    def network(self, policy: Policy, file: str | None = None) -> Any:
+        """Sets what happens to outbound requests of actions.
+
+        Args:
+            policy: ``allow``, ``deny``, ``record`` into or ``replay`` from a file.
+            file: The recording, a path on the emulator's machine.
+        """
+        return self._plane.request("POST", "/network", given(policy=policy, file=file))
+
+    def _known(self, name: str) -> Any:
+        if name not in self._names:
+            self._names |= self.state()
+        return self._names[name]

@@ -1,0 +1,29 @@
+"""What goes wrong between a program and an emulator."""
+
+from __future__ import annotations
+
+from svcnb.client.errors import SvcnbError
+
+
+class EmulatorError(SvcnbError):
+    """The emulator, or the way to it, failed."""
+
+
+class EmulatorUnreachable(EmulatorError):
+    """Nothing answers at the emulator's address."""
+
+    default_hint = "Start one with `svcnb emulator`, or with svcnb.Emulator()."
+
+
+class ControlRefused(EmulatorError):
+    """The control plane answered with an error.
+
+    Args:
+        status: HTTP status.
+        message: What the emulator said.
+        hint: The next step.
+    """
+
+    def __init__(self, status: int, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status

@@ -1,0 +1,49 @@
+"""Failures on purpose."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+from svcnb.control.plane import ControlPlane, given, milliseconds
+
+Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
+
+
+class FaultControl:
+    """Failures on purpose."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+
+    def next(
+        self,
+        part: Part,
+        *,
+        status: int | None = None,
+        delay: float | str | timedelta | None = None,
+        times: int = 1,
+    ) -> None:
+        """The next calls that need a part fail, or are slow.
+
+        Args:
+            part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
+            status: HTTP status to answer; the part's own when None.
+            delay: How long each call waits first.
+            times: How many calls.
+        """
+        self._inject(part, status, delay, times)
+
+    def until_cleared(
+        self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
+    ) -> None:
+        """As `next`, but every call until `clear`."""
+        self._inject(part, status, delay, None)
+
+    def clear(self) -> None:
+        """Everything works again."""
+        self._plane.request("DELETE", "/faults")
+
+    def _inject(self, part: Part, status: int | None, delay: float | str | timedelta | None, times: int | None) -> None:
+        delay_ms = None if delay is None else milliseconds(delay)
+        self._plane.request("POST", "/faults", given(part=part, status=status, delay_ms=delay_ms, times=times))

@@ -1,0 +1,88 @@
+"""The control plane's transport: JSON over HTTP with the standard library alone."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.protocol.durations import seconds
+
+CONTROL_TIMEOUT_S = 60.0
+
+
+class ControlPlane:
+    """Calls of one emulator's control plane.
+
+    Args:
+        control_url: Its address.
+        token: The secret that calls carry, if it wants one.
+    """
+
+    def __init__(self, control_url: str, token: str | None) -> None:
+        self._control_url = control_url
+        self._token = token
+
+    def request(self, method: str, path: str, body: object = None) -> Any:
+        """One call of the control plane.
+
+        Args:
+            method: ``GET``, ``POST`` or ``DELETE``.
+            path: Below ``/_emulator``.
+            body: Sent as JSON unless None.
+
+        Returns:
+            The answer's JSON.
+
+        Raises:
+            EmulatorUnreachable: Nothing answers.
+            ControlRefused: The answer is an error; it holds status and text.
+        """
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+        url = urlsplit(self._control_url + path)
+        connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.
+        connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
+        headers = {"Accept": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        payload = None
+        if body is not None:
+            payload = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        try:
+            connection.request(method, f"{url.path}?{url.query}" if url.query else url.path, payload, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode("utf-8", "replace")
+        except (OSError, HTTPException) as error:
+            raise EmulatorUnreachable(f"no emulator answers at {self._control_url} ({error})") from error
+        finally:
+            connection.close()
+        return _read(answer.status, text, path)
+
+
+def given(**members: object) -> dict[str, object]:
+    """The members that are not None."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def milliseconds(span: float | str | timedelta) -> int:
+    """A span of time as the control plane takes it."""
+    return round(seconds(span) * 1000)
+
+
+def _read(status: int, text: str, path: str) -> Any:
+    try:
+        answer = json.loads(text) if text else None
+    except ValueError:
+        raise ControlRefused(
+            status, f"{path} answered {status} with something that is no JSON", hint="Is this address an emulator's?"
+        ) from None
+    if status < 400:  # noqa: PLR2004 - where HTTP's errors begin
+        return answer
+    if isinstance(answer, dict):
+        raise ControlRefused(status, str(answer.get("message", answer)), hint=str(answer.get("fix", "")))
+    raise ControlRefused(status, str(answer))

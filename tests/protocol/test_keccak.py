@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from Crypto.Hash import keccak
+from eth_utils import keccak as eth_keccak
+from hypothesis import given, strategies as st
+
+from svcnb.protocol.keccak import RATE_BYTES, keccak256, keccak256_pure
+
+
+def test_both_implementations_agree_with_the_vectors(hash_vectors) -> None:
+    for vector in hash_vectors["keccak256"]:
+        data = vector["utf8"].encode()
+        assert "0x" + keccak256(data).hex() == vector["hash"]
+        assert "0x" + keccak256_pure(data).hex() == vector["hash"]
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2, 5])
+@pytest.mark.parametrize("around", [-1, 0, 1])
+def test_plain_python_is_right_at_the_edges_of_blocks(blocks: int, around: int) -> None:
+    data = bytes(max(0, blocks * RATE_BYTES + around))
+    assert keccak256_pure(data) == keccak.new(digest_bits=256, data=data).digest()
+
+
+@given(st.binary(max_size=600))
+def test_every_way_gives_the_same_hash(data: bytes) -> None:
+    wanted = eth_keccak(data)
+    assert keccak256(data) == wanted
+    assert keccak256_pure(data) == wanted
+
+
+def test_other_buffers_are_hashed_as_bytes() -> None:
+    assert keccak256(bytearray(b"abc")) == keccak256(memoryview(b"abc")) == keccak256(b"abc")
+
+
+def test_a_text_is_refused_with_the_way_out() -> None:
+    with pytest.raises(TypeError, match=r"text\.encode\(\)"):
+        keccak256("abc")  # type: ignore[arg-type]
+
+
+def _run(program: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.split()
+
+
+def test_a_few_short_hashes_load_no_library_and_many_do() -> None:
+    program = """
+import sys
+from svcnb.protocol.keccak import keccak256
+for turn in range(8):
+    keccak256(bytes(64))
+print("Crypto" in sys.modules)
+for turn in range(100):
+    keccak256(bytes(64))
+print("Crypto" in sys.modules)
+"""
+    assert _run(program) == ["False", "True"]
+
+
+def test_a_long_input_loads_the_library_at_once() -> None:
+    program = """
+import sys
+from svcnb.protocol.keccak import keccak256
+keccak256(bytes(100_000))
+print("Crypto" in sys.modules)
+"""
+    assert _run(program) == ["True"]
