@@ -93,7 +93,7 @@ class Snapshots:
             await service.chain.restore(name)
             service.randomness.restore(json.loads(row["randomness"]))
             service.clock.restore(json.loads(row["clock"]))
-            self._forget()
+            await self._forget()
         return True
 
     async def remove(self, name: str) -> bool:
@@ -118,11 +118,12 @@ class Snapshots:
             service.randomness.restore(randomness)
             service.clock.restore(clock)
             await service.chain.reset()
-            self._forget()
+            await self._forget()
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
         self._service.sources.clear()
         self._service.directory.forget()
+        await self._service.triggers.reload()
 
 
 def _pack(connection: Connection) -> bytes:

@@ -16,7 +16,7 @@ from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.settings import LOOPBACK
 from svcnb.emulator.triggers import pages
 from svcnb.emulator.triggers.errors import Refused, bad
-from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, check_challenge
+from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge
 from svcnb.emulator.triggers.requests import Ask, row
 
 COOKIE: Final = "svcnb_session"
@@ -60,9 +60,7 @@ async def answer(ask: Ask) -> Response:
     wants_page = "text/html" in ask.header("accept")
     try:
         _same_origin(ask)
-        user = identity.by_session(cookie)
-        if user is None:
-            raise Refused(401, "unauthorized", "No session: open the approval page again.")
+        user = _signed_in(ask, cookie)
         form = await _form(ask)
         identity.check_csrf(cookie, form.get("csrf") or ask.header("x-csrf-token"))
         approver = await identity.approve(form.get("challenge", ""), form.get("label", ""), user.email)
@@ -84,11 +82,7 @@ async def login(ask: Ask) -> Response:
     try:
         _same_origin(ask)
         form = await _form(ask)
-        token = ask.triggers.settings.control_token
-        if token is not None and not hmac.compare_digest(form.get("token", "").encode(), token.encode()):
-            raise Refused(401, "unauthorized", "That is not this emulator's control token.")
-        if token is None and not _is_private(ask):
-            raise Refused(403, "forbidden", "Sign in on the machine that runs the emulator, at 127.0.0.1.")
+        _check_right_to_sign_in(ask, form.get("token", ""))
         cookie = await ask.triggers.identity.sign_in(form.get("email", ""))
     except Refused as refusal:
         return pages.problem(refusal.message, refusal.status)
@@ -98,6 +92,21 @@ async def login(ask: Ask) -> Response:
         return _with_session(pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
     # Built anew from its one part, so that the form cannot send the browser anywhere else.
     return _with_session(RedirectResponse(_target(wanted), 303), cookie)
+
+
+def _signed_in(ask: Ask, cookie: str) -> User:
+    user = ask.triggers.identity.by_session(cookie)
+    if user is None:
+        raise Refused(401, "unauthorized", "No session: open the approval page again.")
+    return user
+
+
+def _check_right_to_sign_in(ask: Ask, given: str) -> None:
+    token = ask.triggers.settings.control_token
+    if token is not None and not hmac.compare_digest(given.encode(), token.encode()):
+        raise Refused(401, "unauthorized", "That is not this emulator's control token.")
+    if token is None and not _is_private(ask):
+        raise Refused(403, "forbidden", "Sign in on the machine that runs the emulator, at 127.0.0.1.")
 
 
 def _target(challenge: str) -> str:

@@ -65,13 +65,14 @@ class InProcess:
     """Calls the emulator's own application.
 
     Args:
-        app: The application with all its guards.
         run_path: Path of the execution endpoint below the API's prefix.
         timeout_s: Seconds of real time until an attempt is given up and its execution cancelled.
     """
 
-    def __init__(self, app: ASGIApp, run_path: str, timeout_s: float) -> None:
-        self._app = app
+    app: ASGIApp
+    """The application with all its guards, once it is built."""
+
+    def __init__(self, run_path: str, timeout_s: float) -> None:
         self._path = _API + run_path
         self._timeout_s = timeout_s
 
@@ -129,7 +130,7 @@ class InProcess:
             "server": ("127.0.0.1", 0),
             "state": {},
         }
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
         return status, b"".join(parts)
 
 

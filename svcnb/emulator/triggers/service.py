@@ -16,7 +16,8 @@ from svcnb.emulator.triggers.schedules import Schedules
 from svcnb.emulator.triggers.seal import Seal
 from svcnb.emulator.triggers.store import TriggerRecord, from_json
 from svcnb.emulator.triggers.webhooks import RateWindow
-from svcnb.protocol.wire.triggers import CHAIN_IDS
+from svcnb.protocol.limits import CHAIN_CONFIRMATIONS
+from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -32,11 +33,10 @@ class Triggers:
     """Everything under ``/api``, ``/webhook`` and ``/agent``, and what runs behind it.
 
     Args:
-        service: The emulator, started.
-        app: Its application: runs call it as any client does.
+        service: The emulator.
     """
 
-    def __init__(self, service: Service, app: ASGIApp) -> None:
+    def __init__(self, service: Service) -> None:
         settings = service.settings
         self.settings: Settings = settings
         self.vocabulary = service.vocabulary
@@ -53,35 +53,50 @@ class Triggers:
         )
         self.posts_by_address = RateWindow(settings.webhook_posts_per_address, "ip_rate_limited", "address")
         self.posts_by_user = RateWindow(settings.webhook_posts_per_user, "user_rate_limited", "owner")
-        self._execution = _execution(settings, app)
+        self._execution = _execution(settings)
         self.lanes = Lanes(
             service.store,
             service.clock,
             self._execution,
             seal=self.seal,
-            policy=RetryPolicy(settings.run_max_retries, settings.retry_thrown_actions),
+            policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
             workers=settings.trigger_workers,
         )
         self.schedules = Schedules(service.store, service.clock, settings.schedule_scan_s, self.lanes.wake)
         self._chains = [_watched(service, name) for name in CHAIN_IDS]
-        self._watchers = [
-            ChainEvents(chain, service.store, service.clock, settings.chain_event_scan_s, wake=self.lanes.wake)
-            for chain in self._chains
+        self._watchers: list[Schedules | ChainEvents] = [
+            self.schedules,
+            *(
+                ChainEvents(chain, service.store, service.clock, settings.chain_event_scan_s, wake=self.lanes.wake)
+                for chain in self._chains
+            ),
         ]
+        self._attached = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def start(self) -> None:
-        """Goes on with the runs that have not ended, and begins to look for causes of new ones."""
-        await self.lanes.start()
-        self._tasks = [asyncio.create_task(watcher.run()) for watcher in (self.schedules, *self._watchers)]
+    def attach(self, app: ASGIApp) -> None:
+        """Gives the application, which runs call as any client does; nothing is executed before."""
+        if isinstance(self._execution, InProcess):
+            self._execution.app = app
+        self._attached.set()
+
+    def start(self) -> None:
+        """Begins, in the background: the emulator is ready before old runs are looked for."""
+        self._tasks = [asyncio.create_task(self._begin(), name="triggers")]
+        self._tasks += [asyncio.create_task(watcher.run()) for watcher in self._watchers]
         for task in self._tasks:
             task.add_done_callback(_report)
 
+    async def _begin(self) -> None:
+        await self._attached.wait()
+        await self.lanes.start()
+
     async def stop(self) -> None:
-        """Looks for no more causes, and waits some seconds for executions under way."""
+        """Looks for no more causes, and waits some seconds for executions under way. May be called twice."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
         await self.lanes.stop(_GRACE_S)
         await self._execution.close()
         for chain in self._chains:
@@ -102,7 +117,7 @@ class Triggers:
 
     def poke(self) -> None:
         """Schedules or watched events may have changed."""
-        for watcher in (self.schedules, *self._watchers):
+        for watcher in self._watchers:
             watcher.poke()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
@@ -122,21 +137,25 @@ class Triggers:
             return {}
 
 
-def _execution(settings: Settings, app: ASGIApp) -> Execution:
+def _execution(settings: Settings) -> Execution:
     timeout_s = settings.trigger_timeout_ms / 1000
     if settings.trigger_execution_url is None:
-        return InProcess(app, settings.vocabulary.run_path, timeout_s)
+        return InProcess(settings.vocabulary.run_path, timeout_s)
     return OverHttp(settings.trigger_execution_url, settings.vocabulary.run_path, timeout_s)
 
 
-def _watched(service: Service, name: Any) -> WatchedChain:
+def _watched(service: Service, name: ChainName) -> WatchedChain:
     url: str | None = getattr(service.settings, f"rpc_{name}")
     confirmations = service.settings.chain_confirmations
     if url is not None:
-        return WatchedChain(name, over_http(url), 12 if confirmations is None else confirmations)
+        return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
+
     # The emulator's own chain makes a block only when somebody sends a transaction: waiting for blocks on top of the
     # newest would be waiting for ever.
-    return WatchedChain(name, Rpc(service.chain.rpc), confirmations or 0)
+    async def post(request: dict[str, Any]) -> Any:
+        return await service.chain.rpc(request)  # looked up late: the chain starts after this
+
+    return WatchedChain(name, Rpc(post), confirmations or 0)
 
 
 def _report(task: asyncio.Task[None]) -> None:
