@@ -70,6 +70,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in ([], ["-h"], ["--help"]):
         sys.stdout.write(help_text())
         return ExitCode.OK
-    from svcnb.cli._root import run
+    from svcnb.cli._errors import guarded
 
-    return run(given)
+    if given == ["emulator", "--supervised"]:
+        from svcnb.cli._serve import serve_supervised
+
+        return guarded(serve_supervised)
+
+    def run_with_click() -> int:
+        from svcnb.cli._root import run
+
+        return run(given)
+
+    return guarded(run_with_click)

@@ -17,6 +17,29 @@ class Explanation(NamedTuple):
     code: ExitCode
 
 
+def guarded(command: Callable[[], int]) -> int:
+    """Runs something and tells an expected failure in two lines.
+
+    Args:
+        command: What to run; returns its exit code.
+
+    Returns:
+        That code, or the one of the failure.
+    """
+    try:
+        return command()
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        return ExitCode.INTERRUPTED
+    except Exception as error:
+        known = explain(error)
+        if known is None:
+            raise  # a defect of ours: the trace is what a report needs
+        hint = f"Next step: {known.hint}\n" if known.hint else ""
+        sys.stderr.write(f"Error: {known.message}\n{hint}")
+        return known.code
+
+
 def explain(error: BaseException) -> Explanation | None:
     """What an expected failure means.
 
@@ -46,6 +69,10 @@ def _of_part(error: BaseException) -> Explanation:
 
 def _of_state(error: BaseException) -> Explanation:
     return Explanation(str(error), "Choose another --state folder, or move this one away.", ExitCode.STATE_UNUSABLE)
+
+
+def _of_port(error: BaseException) -> Explanation:
+    return Explanation(str(error), "Choose another --port, or leave it out to take a free one.", ExitCode.PORT_IN_USE)
 
 
 def _of_value(error: BaseException) -> Explanation:
@@ -87,6 +114,7 @@ def _invalid(error: BaseException) -> str:
 
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
+    ("svcnb.cli._serve", "PortTaken", _of_port),
     ("svcnb.parts", "PartMissing", _of_part),
     ("svcnb.parts.fetch", "PartCorrupt", _of_part),
     ("svcnb.emulator.errors", "StateUnusable", _of_state),

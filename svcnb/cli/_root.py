@@ -7,7 +7,6 @@ from importlib import import_module
 import click
 
 from svcnb.cli import COMMANDS, help_text
-from svcnb.cli._errors import explain
 from svcnb.exit_codes import ExitCode
 
 
@@ -50,18 +49,9 @@ def run(arguments: list[str]) -> int:
         code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Stopped.", err=True)
-        return ExitCode.INTERRUPTED
+    except click.Abort:
+        raise KeyboardInterrupt from None
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except Exception as error:
-        known = explain(error)
-        if known is None:
-            raise  # a defect of ours: the trace is what a report needs
-        click.echo(f"Error: {known.message}", err=True)
-        if known.hint:
-            click.echo(f"Next step: {known.hint}", err=True)
-        return known.code
     return code if isinstance(code, int) else ExitCode.OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -23,19 +24,19 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
         help="File that holds the key; - is standard input. Default: SVC_API_KEY.",
     )
     @wraps(function)
-    def command(*, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
+    def command(*context: click.Context, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
         from svcnb.client import Client
 
         key = None if key_file is None else read_secret(key_file)
         with Client(base_url, api_key=key) as service:
-            return function(service, **options)
+            return function(service, *context, **options)
 
     return command
 
 
 def read_secret(file: Path) -> str:
     """A secret from a file, without the line's end; ``-`` is standard input."""
-    text = click.get_text_stream("stdin").read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     return text.strip()
 
 

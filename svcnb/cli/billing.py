@@ -36,10 +36,21 @@ def balance(service: Client, as_json: bool) -> None:
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
     """Pay for CENTS of credit, at least 500.
 
-    At an emulator the payment is made at once, with play money. At a live service the page where you pay is printed.
+    At an emulator the payment is made at once, with play money. At a live service a person must pay; afterwards
+    `svcnb billing confirm` credits it.
     """
     payment = service.billing.top_up(cents, method=method)
-    shown = {"status": payment.status, "amount_cents": payment.amount_cents, "pay_url": payment.pay_url}
+    shown = {"status": payment.status, "amount_cents": payment.amount_cents, "payment": payment.payment_intent_id}
     if payment.balance is not None:
         shown["balance_display"] = payment.balance.balance_display
-    show({name: value for name, value in shown.items() if value is not None}, as_json=as_json)
+    show(shown, as_json=as_json)
+
+
+@command.command("confirm")
+@click.argument("payment")
+@json_option
+@with_service
+def confirm(service: Client, payment: str, as_json: bool) -> None:
+    """Credit a PAYMENT (pi_...) that the processor has collected, and print the credit."""
+    found = service.billing.confirm(payment)
+    show({"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -21,6 +22,6 @@ def command(file: Path, as_json: bool) -> None:
     from svcnb.protocol.cid import cid
     from svcnb.protocol.hashes import hashed_cid
 
-    source = click.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()
+    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     found = cid(source)
     show({"cid": found, "hashed_cid": hashed_cid(found)} if as_json else found, as_json=as_json)

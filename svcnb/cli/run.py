@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
     Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
     """
     # Bytes, not text: a changed line end would be another action.
-    source = click.get_binary_stream("stdin").read() if str(file) == "-" else file.read_bytes()
+    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     run = service.run(source.decode("utf-8"), _parsed(params), until_effective=until_effective)
     if as_json:
         shown = {"response": run.response, "logs": run.logs, "cid": run.cid, "request_id": run.request_id}

@@ -7,12 +7,12 @@ from html import escape
 from typing import Final
 
 _TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
-_CELL: Final = (
-    "text-align:left;white-space:pre-wrap;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
-)
+_CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
+_HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inherit)"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
-MAX_CELL: Final = 200
+_LONG: Final = 48
+MAX_CELL: Final = 500
 """Longest text shown in one cell, in characters; the rest is cut with an ellipsis."""
 
 
@@ -29,6 +29,13 @@ def cell(value: object) -> str:
     return "" if value is None else escape(shorten(str(value)))
 
 
+def _data(value: object) -> str:
+    text = cell(value)
+    # Long hashes and signatures may break anywhere; short words and the lines of logs stay whole.
+    wrap = "white-space:pre-wrap;" + ("overflow-wrap:anywhere;min-width:14em" if len(text) > _LONG else "")
+    return f"<td style='{_CELL};{wrap}'>{text}</td>"
+
+
 def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> str:
     """Returns one object as a two-column table.
 
@@ -38,8 +45,7 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
         note: One muted line below the table.
     """
     body = "".join(
-        f"<tr><th scope='row' style='{_CELL};{_MUTED}'>{escape(name)}</th><td style='{_CELL}'>{cell(value)}</td></tr>"
-        for name, value in rows
+        f"<tr><th scope='row' style='{_HEAD}'>{escape(name)}</th>{_data(value)}</tr>" for name, value in rows
     )
     below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>" if note else ""
     return f"<table style='{_TABLE}'><caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
@@ -47,10 +53,10 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
     """Returns many objects as one table with a head, or the sentence ``empty`` when there are none."""
-    lines = ["<tr>" + "".join(f"<td style='{_CELL}'>{cell(value)}</td>" for value in row) + "</tr>" for row in rows]
+    lines = ["<tr>" + "".join(_data(value) for value in row) + "</tr>" for row in rows]
     if not lines:
         return f"<div style='{_MUTED}'>{escape(empty)}</div>"
-    head = "".join(f"<th scope='col' style='{_CELL};{_MUTED}'>{escape(name)}</th>" for name in columns)
+    head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
     return f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 

@@ -59,9 +59,14 @@ class Listing(Sequence[M], Generic[M]):
         return "[" + ",\n ".join(repr(item) for item in self._items) + "]"
 
     def _repr_html_(self) -> str:
-        columns = list(self._items[0].shown()) if self._items else []
-        rows = [list(item.shown().values()) for item in self._items]
-        return display.table(columns, rows, empty=f"no {self._of}")
+        rows = [item.summary() for item in self._items]
+        # A column without a single value, such as the secrets that listings never tell, says nothing.
+        names = [name for name in rows[0] if any(row[name] not in (None, "", ()) for row in rows)] if rows else []
+        return display.table(
+            [name.replace("_", " ") for name in names],
+            [[row[name] for name in names] for row in rows],
+            empty=f"no {self._of}",
+        )
 
     def to_frame(self) -> DataFrame:
         """Returns the models as a pandas frame, one row a model, one column a field.

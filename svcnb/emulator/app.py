@@ -41,7 +41,7 @@ def build_app(service: Service) -> ASGIApp:
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
 
     service.endpoints = (
-        *accounts.endpoints(service.vocabulary),
+        *accounts.endpoints(service.settings),
         *actions.endpoints(service.vocabulary),
         *billing.endpoints(service.vocabulary),
         *processor_routes.endpoints(),
@@ -72,7 +72,8 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
     """
     listener = _listen(settings.host, settings.port)
     try:
-        asyncio.run(_serve(settings, listener, on_ready))
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(settings, listener, on_ready))
     finally:
         listener.close()
 
@@ -104,6 +105,15 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The quicker event loop where it is installed; None is Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _url(listener: socket.socket) -> str:

@@ -169,6 +169,20 @@ class Service:
         if self._folder is not None:
             self._folder.release()
 
+    async def is_valid_contract_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
+        """Whether the contract at an address accepts a signature (ERC-1271).
+
+        Args:
+            address: The contract wallet.
+            digest: What was signed.
+            signature: In whatever form the contract understands.
+
+        Raises:
+            Unavailable: The chain cannot be asked.
+        """
+        await self.faults.check("chain")
+        return await self.chain.is_valid_signature(address, digest, signature)
+
     @cached_property
     def description(self) -> dict[str, Any]:
         """The OpenAPI description of this very server."""

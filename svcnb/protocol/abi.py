@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 
 WORD: Final = 32
+_INT_BITS: Final = range(8, 257, 8)
 _ARRAY: Final = re.compile(r"(.*)\[(\d*)\]\Z", re.DOTALL)
 _SIZED: Final = re.compile(r"(u?int|bytes)(\d+)\Z")
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
@@ -75,22 +76,18 @@ def _tuple_of(types: tuple[str, ...]) -> _Tuple:
 
 @lru_cache(maxsize=256)
 def _coder(name: str) -> _Coder:
+    if name in _PLAIN:
+        return _PLAIN[name]
     if match := _ARRAY.match(name):
         item, length = match.groups()
         return _Array(_coder(item), int(length) if length else None)
     if name.startswith("(") and name.endswith(")"):
         return _tuple_of(split_types(name[1:-1]))
-    if name == "address":
-        return _Address()
-    if name == "bool":
-        return _Bool()
-    if name in {"bytes", "string"}:
-        return _Bytes(text=name == "string")
     if match := _SIZED.match(name):
         kind, size = match.group(1), int(match.group(2))
         if kind == "bytes" and 1 <= size <= WORD:
             return _FixedBytes(size)
-        if kind != "bytes" and 8 <= size <= 256 and size % 8 == 0:
+        if kind != "bytes" and size in _INT_BITS:
             return _Int(size, signed=kind == "int")
     raise AbiError(f"type {name!r} is not known: write it as the ABI does, for example uint256 or address[]")
 
@@ -187,16 +184,10 @@ class _Bytes:
     head: int | None = None
 
     def encode(self, value: Any) -> bytes:
-        if self.text:
-            if not isinstance(value, str):
-                raise AbiError(f"want text, not {_kind(value)}")
-            try:
-                value = value.encode()
-            except UnicodeEncodeError as error:
-                raise AbiError("the text holds half a surrogate pair, which UTF-8 cannot carry") from error
-        elif not isinstance(value, bytes):
+        raw = _utf8(value) if self.text else value
+        if not isinstance(raw, bytes):
             raise AbiError(f"want bytes, not {_kind(value)}")
-        return len(value).to_bytes(WORD, "big") + value + bytes(-len(value) % WORD)
+        return len(raw).to_bytes(WORD, "big") + raw + bytes(-len(raw) % WORD)
 
     def decode(self, data: memoryview, at: int) -> str | bytes:
         length = _length(data, at)
@@ -205,6 +196,15 @@ class _Bytes:
             raise AbiError(f"the {length} bytes announced at byte {at} are cut off")
         # A contract may hold any bytes as a string; a reader must not fail over somebody's bad name.
         return raw.decode(errors="replace") if self.text else raw
+
+
+def _utf8(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise AbiError(f"want text, not {_kind(value)}")
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise AbiError("the text holds half a surrogate pair, which UTF-8 cannot carry") from error
 
 
 @dataclass(frozen=True)
@@ -267,6 +267,14 @@ class _Tuple:
                 found.append(item.decode(data, cursor))
                 cursor += item.head
         return tuple(found)
+
+
+_PLAIN: Final[dict[str, _Coder]] = {
+    "address": _Address(),
+    "bool": _Bool(),
+    "bytes": _Bytes(text=False),
+    "string": _Bytes(text=True),
+}
 
 
 def _word(data: memoryview, at: int) -> memoryview:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from threading import Lock, local
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from svcnb.protocol import base58
 from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
@@ -44,6 +44,14 @@ __all__ = [
 Progress = Callable[[int], object]
 """Called from the calling thread with the number of bytes hashed so far."""
 
+
+class BinaryFile(Protocol):
+    """Anything that reads as bytes: an opened file, a pipe, a response body."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """At most ``size`` bytes, none at the end."""
+
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -58,7 +66,7 @@ _MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
 _LOOKS_LIKE_A_PATH: Final = re.compile(r"[^\n\r(){};=]{1,4096}\.(?:[cm]?js|[cm]?ts)\s*\Z")
 
 
-def cid(source: str | Bytes | os.PathLike[str] | IO[bytes], *, progress: Progress | None = None) -> str:
+def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progress | None = None) -> str:
     """Computes the CIDv0 of a source, without asking anybody.
 
     Args:

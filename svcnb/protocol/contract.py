@@ -158,7 +158,9 @@ def function(name: str) -> Function:
         from difflib import get_close_matches
 
         alike = get_close_matches(name, functions(), 3)
-        raise KeyError(f"AccountConfig has no function {name!r}" + (f"; did you mean {', '.join(alike)}?" if alike else ""))
+        raise KeyError(
+            f"AccountConfig has no function {name!r}" + (f"; did you mean {', '.join(alike)}?" if alike else "")
+        )
     return found
 
 
@@ -206,7 +208,11 @@ def signature(entry: dict[str, Any]) -> str:
 def _errors() -> dict[bytes, tuple[str, tuple[str, ...], tuple[str, ...]]]:
     selectors = _interface()["errors"]
     found = {
-        bytes.fromhex(selectors[signature(entry)][2:]): (entry["name"], _types(entry["inputs"]), _names(entry["inputs"]))
+        bytes.fromhex(selectors[signature(entry)][2:]): (
+            entry["name"],
+            _types(entry["inputs"]),
+            _names(entry["inputs"]),
+        )
         for entry in abi()
         if entry["type"] == "error"
     }

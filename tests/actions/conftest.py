@@ -78,7 +78,9 @@ class Room:
             packages=packages,
         )
 
-    def submit(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Future[Outcome]:
+    def submit(
+        self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int
+    ) -> Future[Outcome]:
         """Starts a run; `limits` as in `ActionLimits`, ten seconds unless said otherwise."""
         allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 10_000, **limits})
         run = self.engine.run(source, params, allowed, host or self.host())
@@ -198,6 +200,11 @@ class _Site(http.server.BaseHTTPRequestHandler):
             self._send(200, b'{"symbol":"ETH","usd":3141.59}', "application/json")
         elif path == "/echo":
             self._send(200, json.dumps({"method": self.command, "body": body.decode()}).encode(), "application/json")
+        elif path == "/rpc":
+            asked = json.loads(body)
+            known = {"eth_chainId": "0x2105", "eth_blockNumber": "0x10", "eth_getBalance": "0xde0b6b3a7640000"}
+            reply = {"jsonrpc": "2.0", "id": asked["id"], "result": known[asked["method"]]}
+            self._send(200, json.dumps(reply).encode(), "application/json")
         elif path == "/bytes":
             self._send(200, bytes(range(256)), "application/octet-stream")
         elif path == "/away":

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.engine
         ("[2, 0]", "[ 2, 0 ]"),
         ("{ a: 1, b: 'two' }", '{ a: 1, b: "two" }'),
         ("'100%', 5", "100% 5"),
-        ("'%s is %d years and %i %j %%', 'Ann', 42.5, 1.9, { a: 1 }", 'Ann is 42.5 years and 1 {"a":1} %'),
+        ("'%s is %d years and %i %j %%', 'Ann', 42.5, 1.9, { a: 1 }", 'Ann is 42 years and 1 {"a":1} %'),
         ("10n, Symbol('s'), () => 1", "10n Symbol(s) [Function (anonymous)]"),
         ("new Map([[1, 'x']]), new Set([1])", 'Map(1) { 1 => "x" } Set(1) { 1 }'),
         ("''", ""),

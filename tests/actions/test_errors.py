@@ -10,7 +10,9 @@ pytestmark = pytest.mark.engine
 
 
 def test_a_thrown_error_names_the_actions_own_lines(room: Any):
-    source = "// first line\nfunction helper() {\n  throw new Error('boom');\n}\nasync function main() {\n  helper();\n}\n"
+    source = (
+        "// first line\nfunction helper() {\n  throw new Error('boom');\n}\nasync function main() {\n  helper();\n}\n"
+    )
     assert room.error(source) == (
         "Uncaught (in promise) Error: boom\n"
         "    at helper (<user_provided_script>:3:9)\n"
@@ -29,7 +31,9 @@ def test_a_thrown_error_names_the_actions_own_lines(room: Any):
         ("throw new Error('two\\nlines')", "Uncaught (in promise) Error: two\nlines"),
     ],
 )
-def test_an_uncaught_error_carries_name_and_message_and_at_least_one_line_of_the_action(body: str, headline: str, room: Any):
+def test_an_uncaught_error_carries_name_and_message_and_at_least_one_line_of_the_action(
+    body: str, headline: str, room: Any
+):
     error = room.error(f"async function main() {{ {body} }}")
     assert error.startswith(headline + "\n    at "), error
     assert "<user_provided_script>:1:" in error

@@ -154,6 +154,8 @@ def test_web_interfaces_work(room: Any):
 
 
 def test_random_numbers_differ_between_runs(room: Any):
-    source = "const main = () => [crypto.randomUUID(), Math.random(), ethers.utils.hexlify(ethers.utils.randomBytes(32))]"
+    source = (
+        "const main = () => [crypto.randomUUID(), Math.random(), ethers.utils.hexlify(ethers.utils.randomBytes(32))]"
+    )
     first, second = room.value(source), room.value(source)
     assert all(a != b for a, b in zip(first, second, strict=True))

@@ -50,7 +50,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     "a promise that never settles": ("const main = () => new Promise(() => {})", TIMEOUT),
     "a thenable that never answers": ("const main = () => ({ then() {} })", TIMEOUT),
     "a runaway regular expression": ("const main = () => /^(a+)+$/.test('a'.repeat(40) + 'b')", TIMEOUT),
-    "an endless generator": ("const main = () => { for (const x of (function* () { for (;;) yield 1; })()); }", TIMEOUT),
+    "an endless generator": (
+        "const main = () => { for (const x of (function* () { for (;;) yield 1; })()); }",
+        TIMEOUT,
+    ),
     "an endless getter while the answer is made": ("const main = () => ({ get a() { for (;;); } })", TIMEOUT),
     "an endless toJSON": ("const main = () => ({ toJSON() { for (;;); } })", TIMEOUT),
     "a lock that nobody opens": (
@@ -71,16 +74,31 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     ),
     # --- memory -------------------------------------------------------------------------------------------------
     "arrays without end": ("const main = () => { const a = []; for (;;) a.push(new Array(1e5).fill(0.5)); }", MEMORY),
-    "objects without end": ("const main = () => { const a = []; for (let i = 0;; i++) a.push({ i, s: 'x' + i }); }", MEMORY),
-    "strings without end": ("const main = () => { const a = []; for (let i = 0;; i++) a.push(('x' + i).repeat(9e4).split('')); }", MEMORY),
-    "typed arrays without end": ("const main = () => { const a = []; for (;;) a.push(new Uint8Array(4e6).fill(1)); }", MEMORY),
+    "objects without end": (
+        "const main = () => { const a = []; for (let i = 0;; i++) a.push({ i, s: 'x' + i }); }",
+        MEMORY,
+    ),
+    "strings without end": (
+        "const main = () => { const a = []; for (let i = 0;; i++) a.push(('x' + i).repeat(9e4).split('')); }",
+        MEMORY,
+    ),
+    "typed arrays without end": (
+        "const main = () => { const a = []; for (;;) a.push(new Uint8Array(4e6).fill(1)); }",
+        MEMORY,
+    ),
     "typed arrays whose refusal is caught": (
         "const main = () => { const a = []; for (;;) { try { a.push(new Uint8Array(4e7).fill(1)); } catch {} } }",
         MEMORY,
     ),
     "a Map without end": ("const main = () => { const m = new Map(); for (let i = 0;; i++) m.set(i, [i]); }", MEMORY),
-    "closures without end": ("const main = () => { const a = []; for (;;) { const x = [1, 2, 3]; a.push(() => x); } }", MEMORY),
-    "promises without end": ("const main = async () => { const a = []; for (;;) a.push(new Promise(() => {})); }", MEMORY),
+    "closures without end": (
+        "const main = () => { const a = []; for (;;) { const x = [1, 2, 3]; a.push(() => x); } }",
+        MEMORY,
+    ),
+    "promises without end": (
+        "const main = async () => { const a = []; for (;;) a.push(new Promise(() => {})); }",
+        MEMORY,
+    ),
     "WebAssembly memory without end": (
         "const main = () => { const a = []; for (;;) { const m = new WebAssembly.Memory({ initial: 256 });"
         " new Uint8Array(m.buffer).fill(1); a.push(m); } }",
@@ -115,8 +133,14 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         TIMEOUT,
     ),
     "a giant answer": ("const main = () => 'x'.repeat(1048577)", throws("Response is too long, maximum 1048576 bytes")),
-    "a giant answer of wide characters": ("const main = () => '\\u20ac'.repeat(349526)", throws("Response is too long")),
-    "an answer that contains itself": ("const main = () => { const a = {}; a.a = a; return a; }", throws("TypeError: Converting circular")),
+    "a giant answer of wide characters": (
+        "const main = () => '\\u20ac'.repeat(349526)",
+        throws("Response is too long"),
+    ),
+    "an answer that contains itself": (
+        "const main = () => { const a = {}; a.a = a; return a; }",
+        throws("TypeError: Converting circular"),
+    ),
     "an answer that is a BigInt": ("const main = () => 1n", throws("TypeError: Do not know how to serialize a BigInt")),
     "an error with a huge text": (
         "const main = () => { throw new Error('x'.repeat(1e7)); }",
@@ -135,15 +159,30 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     "eval": (attempt("return eval('1')"), failed("EvalError")),
     "indirect eval": (attempt("return (0, eval)('1')"), failed("EvalError")),
     "new Function": (attempt("return new Function('return 1')()"), failed("EvalError")),
-    "the constructor of async functions": (attempt("return (async () => {}).constructor('return 1')()"), failed("EvalError")),
-    "the constructor of generators": (attempt("return (function* () {}).constructor('yield 1')()"), failed("EvalError")),
-    "the constructor of a host function": (attempt("return Svc.Actions.Encrypt.constructor('return Deno')()"), failed("EvalError")),
+    "the constructor of async functions": (
+        attempt("return (async () => {}).constructor('return 1')()"),
+        failed("EvalError"),
+    ),
+    "the constructor of generators": (
+        attempt("return (function* () {}).constructor('yield 1')()"),
+        failed("EvalError"),
+    ),
+    "the constructor of a host function": (
+        attempt("return Svc.Actions.Encrypt.constructor('return Deno')()"),
+        failed("EvalError"),
+    ),
     "a timer given as text": (attempt("return setTimeout('1')"), failed("TypeError")),
     "dynamic import of a node module": (attempt("return import('node:fs')"), failed("TypeError")),
     "dynamic import of data": (attempt("return import('data:text/javascript,export default 1')"), failed("TypeError")),
     "dynamic import of a file": (attempt("return import('file:///etc/passwd')"), failed("TypeError")),
-    "dynamic import with a type": (attempt("return import('file:///etc/passwd', { with: { type: 'text' } })"), failed("TypeError")),
-    "import.meta": ("const main = () => import.meta.url", ("syntax", re.compile("Cannot use 'import.meta' outside a module"))),
+    "dynamic import with a type": (
+        attempt("return import('file:///etc/passwd', { with: { type: 'text' } })"),
+        failed("TypeError"),
+    ),
+    "import.meta": (
+        "const main = () => import.meta.url",
+        ("syntax", re.compile("Cannot use 'import.meta' outside a module")),
+    ),
     # --- the host -----------------------------------------------------------------------------------------------
     "reading a file": (attempt("return Deno.readTextFileSync('/etc/passwd')"), failed("NotCapable")),
     "writing a file": (attempt("return Deno.writeTextFileSync('/tmp/svcnb-escape', 'x')"), failed("NotCapable")),
@@ -157,7 +196,9 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     "reading from the channel": (attempt("return Deno.stdin.readSync(new Uint8Array(64))"), failed("TypeError")),
     "Deno's inner parts": (attempt("return Deno[Deno.internal].core.ops"), failed("TypeError")),
     "Deno's inner parts by its symbols": (
-        attempt("return Object.getOwnPropertySymbols(Deno).length + Object.getOwnPropertySymbols(globalThis).filter((s) => globalThis[s]?.core).length"),
+        attempt(
+            "return Object.getOwnPropertySymbols(Deno).length + Object.getOwnPropertySymbols(globalThis).filter((s) => globalThis[s]?.core).length"
+        ),
         ("ok", ["did", "0"]),
     ),
     "process": (attempt("return process.env"), failed("ReferenceError")),
@@ -178,20 +219,37 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         ("ok", ["did", "true"]),
     ),
     "where the service is installed": (
-        attempt("try { ethers.utils.getAddress('x'); } catch (e) { return /home|work|site-packages|svcnb\\/emulator/.test(e.stack); }"),
+        attempt(
+            "try { ethers.utils.getAddress('x'); } catch (e) { return /home|work|site-packages|svcnb\\/emulator/.test(e.stack); }"
+        ),
         ("ok", ["did", "false"]),
     ),
     # --- the injected objects -----------------------------------------------------------------------------------
-    "replacing the namespace": ("Svc = {}; SvcActions = {}; const main = () => typeof Svc.Actions.Encrypt", ("ok", "function")),
-    "replacing a function": ("Svc.Actions.setResponse = null; const main = () => typeof SvcActions.setResponse", ("ok", "function")),
+    "replacing the namespace": (
+        "Svc = {}; SvcActions = {}; const main = () => typeof Svc.Actions.Encrypt",
+        ("ok", "function"),
+    ),
+    "replacing a function": (
+        "Svc.Actions.setResponse = null; const main = () => typeof SvcActions.setResponse",
+        ("ok", "function"),
+    ),
     "deleting the namespace": ("delete globalThis.Svc; const main = () => typeof Svc", ("ok", "object")),
-    "redefining the namespace": (attempt("Object.defineProperty(globalThis, 'Svc', { value: 1 })"), failed("TypeError")),
-    "shadowing the namespace": ("const Svc = 1; const main = () => Svc", throws("SyntaxError: Identifier 'Svc' has already been declared")),
+    "redefining the namespace": (
+        attempt("Object.defineProperty(globalThis, 'Svc', { value: 1 })"),
+        failed("TypeError"),
+    ),
+    "shadowing the namespace": (
+        "const Svc = 1; const main = () => Svc",
+        throws("SyntaxError: Identifier 'Svc' has already been declared"),
+    ),
     "changing the headers": (attempt("Svc.Headers.set('x-request-id', 'forged')"), failed("TypeError")),
     "replacing fetch": ("fetch = () => 'mine'; const main = () => String(fetch).includes('mine')", ("ok", False)),
     "redefining fetch": (attempt("Object.defineProperty(globalThis, 'fetch', { value: 1 })"), failed("TypeError")),
     # --- the bootstrap's tools ----------------------------------------------------------------------------------
-    "a poisoned Array iterator": ("Array.prototype[Symbol.iterator] = () => { throw 1; }; const main = () => [1, 2]", ("ok", [1, 2])),
+    "a poisoned Array iterator": (
+        "Array.prototype[Symbol.iterator] = () => { throw 1; }; const main = () => [1, 2]",
+        ("ok", [1, 2]),
+    ),
     "a poisoned Object.prototype.toJSON": (
         "Object.prototype.toJSON = () => 'forged'; const main = () => 'honest'",
         ("ok", "honest"),

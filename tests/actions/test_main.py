@@ -52,7 +52,9 @@ def test_successive_runs_see_their_own_params_and_no_state_of_each_other(room: A
 
 
 def test_destructuring_params_that_are_null_throws_a_type_error(room: Any):
-    assert room.error("async function main({ pkpId }) { return pkpId; }").startswith("Uncaught (in promise) TypeError: ")
+    assert room.error("async function main({ pkpId }) { return pkpId; }").startswith(
+        "Uncaught (in promise) TypeError: "
+    )
 
 
 def test_code_that_calls_main_itself_runs_it_twice(room: Any):

@@ -38,7 +38,9 @@ pytestmark = pytest.mark.engine
         ("'12345678901234567890'", 12345678901234567890),
     ],
 )
-def test_a_returned_value_is_answered_as_json_and_a_string_that_is_json_is_parsed(returned: str, response: Any, room: Any):
+def test_a_returned_value_is_answered_as_json_and_a_string_that_is_json_is_parsed(
+    returned: str, response: Any, room: Any
+):
     assert room.value(f"const main = () => {returned}") == response
 
 
@@ -66,7 +68,10 @@ def test_set_response_of_a_top_level_statement_stands(room: Any):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("1n", "Do not know how to serialize a BigInt"), ("(() => { const a = []; a.push(a); return a; })()", "circular structure")],
+    [
+        ("1n", "Do not know how to serialize a BigInt"),
+        ("(() => { const a = []; a.push(a); return a; })()", "circular structure"),
+    ],
 )
 def test_what_json_cannot_hold_is_a_type_error(value: str, text: str, room: Any):
     assert text in room.error(f"const main = () => {value}")

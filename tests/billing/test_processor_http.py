@@ -122,13 +122,16 @@ def test_paying_leads_to_the_return_page_with_the_payment(api, intent):
 
 
 def test_a_return_url_on_this_machine_is_followed_and_keeps_its_query(api, intent):
-    answer = press(api, *intent, {"return_url": "http://127.0.0.1:1/done?mine=1"})
+    answer = press(api, intent[0], intent[1], {"return_url": "http://127.0.0.1:1/done?mine=1"})
     assert answer.headers["location"].startswith(f"http://127.0.0.1:1/done?mine=1&payment_intent={intent[0]}&")
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
 def test_a_return_url_elsewhere_is_refused_before_anything_is_paid(api, intent, elsewhere):
-    for answer in (page(api, *intent, return_url=elsewhere), press(api, *intent, {"return_url": elsewhere})):
+    for answer in (
+        page(api, *intent, return_url=elsewhere),
+        press(api, intent[0], intent[1], {"return_url": elsewhere}),
+    ):
         assert answer.status_code == 400
         assert "must lead to this machine" in answer.text
         assert "location" not in answer.headers

@@ -48,7 +48,7 @@ def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
         taken.listen(1)
         done = svcnb("emulator", "--port", str(taken.getsockname()[1]))
     assert done.returncode == ExitCode.PORT_IN_USE
-    assert "Next step: choose another --port" in done.stderr
+    assert "Next step: Choose another --port" in done.stderr
     assert done.stdout == ""
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.base import PAGE_SIZE
 
@@ -118,6 +119,10 @@ def test_usage_keys_are_read_under_the_names_of_listings(scripted) -> None:
     assert key.expires_at.isoformat() == "2027-01-15T08:00:00+00:00"
     assert key.usage_api_key is None
     assert not key.execute_only
+    assert key.may == (
+        "execute in every group; manage actions in 1; add wallets to 2; remove wallets from 3; create groups"
+    )
+    assert repr(key) == f"UsageKey(name='k', description='d', may={key.may!r}, api_key_hash='{hashed}')"
 
 
 def test_a_listing_shows_itself_as_text_and_as_a_table() -> None:
@@ -127,6 +132,10 @@ def test_a_listing_shows_itself_as_text_and_as_a_table() -> None:
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert Listing([], of="wallets")._repr_html_().endswith(">no wallets</div>")
+
+
+def test_a_key_without_rights_is_said_to_have_none() -> None:
+    assert UsageKey(api_key_hash="0x1").may == "nothing but read"
 
 
 def test_a_listing_is_a_sequence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -28,9 +29,7 @@ def blocks(language: str) -> list[object]:
 @pytest.fixture
 def generate(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    import generate
-
-    return generate
+    return import_module("generate")
 
 
 @pytest.mark.chain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 
 @pytest.fixture(scope="module")
-def own() -> Emulator:
+def own() -> Iterator[Emulator]:
     """An emulator that may be reset and frozen: no other test uses it."""
     with svcnb.Emulator(starter_credits=100) as running:
         yield running

@@ -25,12 +25,17 @@ def _pattern(length: int, seed: int) -> bytes:
 
 def _content(vector: dict[str, Any]) -> bytes:
     rule = vector["generate"]
-    made = {
-        "utf8": lambda: rule["text"].encode(),
-        "pattern": lambda: _pattern(rule["n"], rule["seed"]),
-        "fill": lambda: bytes([rule["byte"]]) * rule["n"],
-        "repeat_utf8": lambda: rule["text"].encode() * rule["times"],
-    }[rule["kind"]]()
+    match rule["kind"]:
+        case "utf8":
+            made = rule["text"].encode()
+        case "pattern":
+            made = _pattern(rule["n"], rule["seed"])
+        case "fill":
+            made = bytes([rule["byte"]]) * rule["n"]
+        case "repeat_utf8":
+            made = rule["text"].encode() * rule["times"]
+        case other:
+            raise AssertionError(f"a rule without generator: {other}")
     assert hashlib.sha256(made).hexdigest() == vector["sha256"], "the generator is wrong, not the code under test"
     return bytes(made)
 

@@ -4,7 +4,7 @@ import base64
 import pickle
 
 import pytest
-from eth_utils import to_checksum_address
+from eth_utils.address import to_checksum_address
 from hypothesis import given, strategies as st
 
 from svcnb.protocol import hashes
@@ -114,5 +114,5 @@ def test_a_usage_key_has_32_bytes() -> None:
 def test_errors_survive_pickling() -> None:
     with pytest.raises(MalformedValue) as refused:
         hashes.hashed_cid("")
-    again = pickle.loads(pickle.dumps(refused.value))
+    again = pickle.loads(pickle.dumps(refused.value))  # noqa: S301 - written on the same line
     assert (type(again), str(again), again.hint) == (type(refused.value), str(refused.value), refused.value.hint)

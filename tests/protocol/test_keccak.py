@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from Crypto.Hash import keccak
-from eth_utils import keccak as eth_keccak
+from eth_utils.crypto import keccak as eth_keccak
 from hypothesis import given, strategies as st
 
 from svcnb.protocol.keccak import RATE_BYTES, keccak256, keccak256_pure

@@ -25,13 +25,21 @@ class Model(BaseModel):
         """Returns the fields that displays and frames show, by name."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
+    def summary(self) -> dict[str, Any]:
+        """Returns what texts and tables for people show; like `shown` where a kind has no shorter way to say it."""
+        return self.shown()
+
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.shown().items() if value not in (None, "", ()))
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.summary().items() if not _is_blank(value))
         return f"{type(self).__name__}({inside})"
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        rows = [(name.replace("_", " "), value) for name, value in self.shown().items()]
+        rows = [(name.replace("_", " "), value) for name, value in self.summary().items() if not _is_blank(value)]
         return display.record(type(self).__name__, rows)
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or value in ("", ())

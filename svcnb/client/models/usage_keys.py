@@ -11,6 +11,10 @@ from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
 
+def _groups(numbers: tuple[int, ...]) -> str:
+    return "every group" if 0 in numbers else ", ".join(str(number) for number in numbers)
+
+
 def _either(name: str) -> AliasChoices:
     return AliasChoices(name, f"can_{name}")
 
@@ -65,6 +69,33 @@ class UsageKey(Model):
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)
+
+    @property
+    def may(self) -> str:
+        """What the key may do, in words, for example ``execute in 1, 2; create wallets``."""
+        lists = {
+            "execute in": self.execute_in_groups,
+            "manage actions in": self.manage_ipfs_ids_in_groups,
+            "add wallets to": self.add_pkp_to_groups,
+            "remove wallets from": self.remove_pkp_from_groups,
+        }
+        flags = {
+            "create groups": self.can_create_groups,
+            "delete groups": self.can_delete_groups,
+            "create wallets": self.can_create_pkps,
+        }
+        said = [f"{verb} {_groups(groups)}" for verb, groups in lists.items() if groups]
+        return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the key in few words."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "may": self.may,
+            "api_key_hash": self.api_key_hash,
+            "usage_api_key": self.usage_api_key,
+        }
 
     def permissions(self) -> dict[str, Any]:
         """Returns flags and lists under the names that requests use."""

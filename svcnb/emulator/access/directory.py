@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import refuse_hash, secret_bytes, unknown_key
 from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.chain.events import RESET, ChainEvent
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_hash
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain import Chain
-    from svcnb.emulator.chain.events import ChainEvent
 
 T = TypeVar("T")
 _KEPT: Final = 20_000
@@ -176,6 +176,9 @@ class Directory:
         return found
 
     def _changed(self, event: ChainEvent) -> None:
+        if event.name == RESET:
+            self.forget()
+            return
         # Whatever was asked before this event may be stale when its answer arrives, so it is not kept.
         self._version += 1
         self._answers.clear()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from svcnb.emulator.accounts import accounts, actions, chain_secured, config, groups, lists, usage_keys, wallets
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.emulator.settings import Settings
 
 
-def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
+def endpoints(settings: Settings) -> list[Endpoint]:
     """The rows of this area.
 
     Args:
-        vocabulary: Names one of the paths.
+        settings: Names of paths, and whether conversion costs something.
     """
     return [
         *accounts.endpoints(),
@@ -20,6 +20,6 @@ def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
         *groups.endpoints(),
         *actions.endpoints(),
         *lists.endpoints(),
-        *chain_secured.endpoints(),
-        *config.endpoints(vocabulary.action_limits_path),
+        *chain_secured.endpoints(charge_convert=settings.charge_convert),
+        *config.endpoints(settings.vocabulary.action_limits_path),
     ]

@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Callable
+from typing import cast
 
 from svcnb.emulator.actions.processes import Exit, Process, ProcessHost, error_file, read_error_file
 
@@ -151,8 +152,8 @@ class Isolate(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what a stream connection gives
-        self._transport = transport
+        # Not checked: uvloop's transports are no subclass of asyncio's, they only behave like them.
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Called by the event loop."""

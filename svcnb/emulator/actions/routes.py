@@ -80,9 +80,9 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
             source, body.js_params, service.settings.limits, _host(call, cid, action_hash)
         )
     except EngineUnavailable as error:
-        refusal = Unavailable("The actions runtime")
-        note.refused(refusal, "unavailable")
-        raise refusal from error
+        down = Unavailable("The actions runtime")
+        note.refused(down, "unavailable")
+        raise down from error
     except ServiceError as refusal:
         note.refused(refusal, "unavailable")
         raise

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from sqlalchemy import Connection
-
 from svcnb.emulator.billing import store as books
+from svcnb.emulator.billing.counter import Counter
 from svcnb.emulator.billing.holds import Hold, Holds
 from svcnb.emulator.billing.rules import display
 from svcnb.emulator.billing.store import Entry, Kind
@@ -28,6 +25,7 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._holds = Holds()
+        self._counter = Counter(store, self._holds)
 
     display = staticmethod(display)
 
@@ -47,9 +45,7 @@ class Ledger:
         """
         hold = Hold(billing_wallet.lower(), cents, settle=self._settle, release=self._holds.drop)
         try:
-            await self._store.run(
-                lambda connection: self._holds.take(hold, books.credit_of(connection, hold.account)),
-            )
+            await self._counter.begin(hold)
         except BaseException:
             # Also when the caller went away while the database was busy: a hold without an owner would never end.
             hold.release()
@@ -115,15 +111,7 @@ class Ledger:
         reference = f"request:{request_id}"
         entry = Entry(account, -_positive(cents), "charge", reason, reference, self._clock.now(), request_id)
 
-        def work(connection: Connection) -> int:
-            _, credit = books.post(connection, entry)
-            if hold is not None:
-                # On the database thread, before anybody else reads the balance: no moment shows the cent as free.
-                self._holds.drop(hold)
-            return credit
-
-        # Shielded: a caller who hangs up between effect and charge does not escape the charge.
-        return await asyncio.shield(self._store.run(work))
+        return await self._counter.charge(entry, hold)
 
 
 def _positive(cents: int) -> int:

@@ -7,9 +7,11 @@ what calls cost. ``ledger_balances`` is kept beside it for speed, and `discrepan
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -27,7 +29,6 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.sql import Executable
 
 from svcnb.emulator.store import metadata
 
@@ -85,26 +86,62 @@ def credit_of(connection: Connection, account: str) -> int:
     return connection.execute(_CREDIT_OF, {"account": account}).scalar_one_or_none() or 0
 
 
+def credits_of(connection: Connection, accounts: Collection[str]) -> dict[str, int]:
+    """Cents of credit of several accounts at once, as `credit_of`."""
+    if len(accounts) <= 1:
+        return {account: credit_of(connection, account) for account in accounts}
+    rows = connection.execute(_CREDITS_OF, {"accounts": list(accounts)})
+    return dict.fromkeys(accounts, 0) | {row.account: row.cents for row in rows}
+
+
 def post(connection: Connection, entry: Entry) -> tuple[bool, int]:
     """Makes an entry and moves the balance with it, unless its reference has been used.
 
     Returns:
         Whether it was made now, and the account's credit in cents afterwards.
     """
-    insert_entry, move_balance = _statements(connection.dialect.name)
-    row = {
-        "account": entry.account,
-        "cents": entry.cents,
-        "kind": entry.kind,
-        "reason": entry.reason,
-        "reference": entry.reference,
-        "request_id": entry.request_id,
-        "at": entry.at,
-    }
-    if not connection.execute(insert_entry, row).rowcount:
-        return False, credit_of(connection, entry.account)
-    moved = connection.execute(move_balance, {"account": entry.account, "cents": entry.cents})
-    return True, int(moved.scalar_one())
+    return post_all(connection, [entry])[0]
+
+
+def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool, int]]:
+    """Makes several entries in their order, with one statement for all entries and one for all balances.
+
+    Returns:
+        For each what `post` would have answered.
+    """
+    if not wanted:
+        return []
+    statements = _statements(connection.dialect.name)
+    made = set(connection.scalars(statements.insert_entries, [_row(entry) for entry in wanted]))
+    new = []
+    for entry in wanted:
+        # The first of several with one reference is the one that was made.
+        new.append(entry.reference in made)
+        made.discard(entry.reference)
+    moved: Counter[str] = Counter()
+    for entry, is_new in zip(wanted, new, strict=True):
+        moved[entry.account] += entry.cents * is_new
+    running = _moved(connection, statements, moved)
+    answers = []
+    for entry, is_new in zip(wanted, new, strict=True):
+        running[entry.account] += entry.cents * is_new
+        answers.append((is_new, running[entry.account]))
+    return answers
+
+
+def _moved(connection: Connection, statements: _Statements, moved: dict[str, int]) -> dict[str, int]:
+    """Changes balances by these cents; what they were before."""
+    if len(moved) == 1:
+        # The usual case by far, and one statement less.
+        account, cents = next(iter(moved.items()))
+        if not cents:
+            return credits_of(connection, moved)
+        after = connection.execute(statements.move_balance, {"account": account, "cents": cents})
+        return {account: after.scalar_one() - cents}
+    before = credits_of(connection, moved)
+    if changes := [{"account": account, "cents": cents} for account, cents in moved.items() if cents]:
+        connection.execute(statements.move_balances, changes)
+    return before
 
 
 def entries_of(connection: Connection, account: str) -> list[Entry]:
@@ -137,17 +174,31 @@ def discrepancies(connection: Connection) -> list[str]:
     return problems
 
 
+def _row(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in Entry.__slots__}
+
+
+_CREDITS_OF: Final = select(balances.c.account, balances.c.cents).where(
+    balances.c.account.in_(bindparam("accounts", expanding=True))
+)
 _CREDIT_OF: Final = select(balances.c.cents).where(balances.c.account == bindparam("account"))
 
 
+class _Statements(NamedTuple):
+    """What writes, built once for a kind of database: building costs more than running."""
+
+    insert_entries: Any
+    move_balances: Any
+    move_balance: Any
+
+
 @cache
-def _statements(dialect: str) -> tuple[Executable, Executable]:
+def _statements(dialect: str) -> _Statements:
     # "Insert unless there" is no part of standard SQL; both databases spell it alike but in their own dialects.
-    # Built once: building costs more than running them.
     insert: Any = postgresql.insert if dialect == "postgresql" else sqlite.insert
-    into_entries = insert(entries).on_conflict_do_nothing(index_elements=["reference"])
+    into_entries = insert(entries).on_conflict_do_nothing(index_elements=["reference"]).returning(entries.c.reference)
     into_balances = insert(balances)
     move = into_balances.on_conflict_do_update(
         index_elements=["account"], set_={"cents": balances.c.cents + into_balances.excluded.cents}
-    ).returning(balances.c.cents)
-    return into_entries, move
+    )
+    return _Statements(into_entries, move, move.returning(balances.c.cents))

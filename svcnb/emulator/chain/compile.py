@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import click
+
 from svcnb import parts
 from svcnb.parts.fetch import fetch_solc
 from svcnb.protocol import contract
@@ -98,7 +100,12 @@ def compile_contracts() -> Compiled:
     return Compiled(
         interface=_interface([entry for name in (*FACETS, DIAMOND) for entry in built[name]["abi"]], files),
         artifact={
-            "compiler": {"name": "solc", "version": parts.SOLC_VERSION, "settings": SETTINGS, "through_ir": list(THROUGH_IR)},
+            "compiler": {
+                "name": "solc",
+                "version": parts.SOLC_VERSION,
+                "settings": SETTINGS,
+                "through_ir": list(THROUGH_IR),
+            },
             "sources_sha256": _digest(files),
             "diamond": "0x" + built[DIAMOND]["evm"]["bytecode"]["object"],
             "facets": {
@@ -115,11 +122,11 @@ def compile_contracts() -> Compiled:
 
 def main() -> None:
     """Fetches the compiler if needed, compiles, and writes both artifacts."""
-    fetch_solc(print)
+    fetch_solc(click.echo)
     compiled = compile_contracts()
     for path, content in ((contract.INTERFACE, compiled.interface), (ARTIFACT, compiled.artifact)):
         path.write_text(as_text(content), "utf-8")
-        print(f"{path.name}: {path.stat().st_size} bytes")
+        click.echo(f"{path.name}: {path.stat().st_size} bytes")
 
 
 def as_text(content: dict[str, Any]) -> str:

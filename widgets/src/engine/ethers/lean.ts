@@ -29,7 +29,7 @@ function lazyEnsTables(text: string): string {
   let fields = "";
   for (const [name, decode] of Object.entries(tables)) {
     text = replaceOnce(text, `const ${name} = ${decode};`, "");
-    text = text.replace(new RegExp(`(?<![\\w./(])${name}\\b(?!\\.values)`, "g"), `ensTables().${name}`);
+    text = text.replace(new RegExp(`(?<![\\w.])${name}\\b`, "g"), `ensTables().${name}`);
     fields += `    ${name}: ${decode},\n`; // read in this order: the decoder is a stream
   }
   return replaceOnce(

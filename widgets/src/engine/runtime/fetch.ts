@@ -3,6 +3,7 @@ import { call, cancel } from "./channel.ts";
 import type { Frame } from "./channel.ts";
 import {
   Bytes,
+  createObject,
   defineProperty,
   jsonStringify,
   PromiseConstructor,
@@ -59,10 +60,16 @@ function makeResponse({ body, blob }: Frame): Response {
   return response;
 }
 
+/** An action has no page that could refer; ethers says "client", which Deno tries to read as an address. */
+function withoutReferrer(init: RequestInit | undefined): RequestInit | undefined {
+  if (typeof init !== "object" || init === null) return init;
+  return createObject(init, { referrer: { value: undefined } });
+}
+
 /** The function that actions see as `fetch`. */
 export function makeFetch(): typeof fetch {
   async function fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    const request = new RequestClass(input, init);
+    const request = new RequestClass(input, withoutReferrer(init));
     const signal = requestSignal(request);
     if (signalAborted(signal)) throw signalReason(signal);
     const body = requestBody(request) === null ? undefined : new Bytes(await requestBytes(request));

@@ -1,0 +1,348 @@
+"""The chain for the rest of the emulator: read the contract, write to it, hear of its events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from svcnb.emulator.chain import deploy, journal
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
+from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
+from svcnb.emulator.chain.gateway import Gateway
+from svcnb.emulator.chain.local import LocalChain
+from svcnb.emulator.chain.relay import Relay, Wallet, call_contract
+from svcnb.emulator.chain.remote import RemoteChain
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.settings import Settings
+from svcnb.emulator.store import Store
+from svcnb.protocol import contract
+from svcnb.protocol.abi import AbiError, encode
+from svcnb.protocol.hashes import function_selector
+from svcnb.protocol.keccak import RATE_BYTES, keccak256
+from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
+
+log = logging.getLogger(__name__)
+
+_ETHER: Final = 10**18
+_FUNDS: Final = 1_000_000 * _ETHER
+_LOW: Final = 1_000 * _ETHER
+_MAGIC: Final = bytes.fromhex("1626ba7e")
+_NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
+"""JSON-RPC codes by which a node says that it did not run a call at all: rate limit, and requests it does not know."""
+
+
+class Chain:
+    """A chain with the contract on it.
+
+    Attributes:
+        chain_id: The chain's number.
+        contract_address: The contract, lowercase 0x; it follows from the custody's root secret.
+        payers: The wallets that relay managed writes, lowercase 0x.
+        admin_payer: The wallet that manages them, lowercase 0x.
+    """
+
+    def __init__(
+        self,
+        *,
+        chain: LocalChain | RemoteChain,
+        store: Store,
+        relay: Relay,
+        owner: Wallet,
+        admin: Wallet,
+        payers: list[Wallet],
+        chain_id: int,
+        artifact: deploy.Artifact,
+    ) -> None:
+        self._chain = chain
+        self._store = store
+        self._relay = relay
+        self._owner = owner
+        self._artifact = artifact
+        self._gateway = Gateway(chain)
+        self._listeners: list[Listener] = []
+        self.chain_id = chain_id
+        self.contract_address = artifact.address(owner.address)
+        self.payers = tuple(payer.address for payer in payers)
+        self.admin_payer = admin.address
+        chain.on_receipt = self._tell
+        chain.on_reset = self._reset
+
+    @classmethod
+    async def start(cls, settings: Settings, store: Store, custody: Custody, clock: Clock) -> Chain:
+        """Starts the built-in chain, or connects to another, and deploys what is missing.
+
+        Args:
+            settings: Which chain, and how many payers.
+            store: Where the journal is kept.
+            custody: Keys of owner and payers.
+            clock: Time of blocks.
+
+        Returns:
+            The chain, with the contract on it.
+
+        Raises:
+            ChainUnusable: It cannot be used with this state or these settings.
+            ChainUnavailable: It cannot be reached or started.
+            PartMissing: The node's binary is not here.
+        """
+        owner, admin = Wallet.of(custody.owner_secret()), Wallet.of(custody.admin_payer_secret())
+        payers = [Wallet.of(custody.payer_secret(n)) for n in range(settings.api_payers)]
+        chain: LocalChain | RemoteChain
+        if settings.chain_rpc is None:
+            chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
+        else:
+            chain = RemoteChain(settings.chain_rpc)
+        # The hash library takes longer to load than the node to start: let both do so at once.
+        loading = asyncio.create_task(asyncio.to_thread(keccak256, bytes(RATE_BYTES * 8)))
+        try:
+            if isinstance(chain, LocalChain):
+                await chain.start(settings.chain_id, {wallet.address: _FUNDS for wallet in (owner, admin, *payers)})
+                chain_id = settings.chain_id
+            else:
+                chain_id = await chain.chain_id()
+            await loading
+            relay = Relay(chain, chain_id, payers, delay_s=settings.chain_block_time_ms / 1000)
+            found = cls(
+                chain=chain,
+                store=store,
+                relay=relay,
+                owner=owner,
+                admin=admin,
+                payers=payers,
+                chain_id=chain_id,
+                artifact=deploy.Artifact(),
+            )
+            await found._prepare()
+        except BaseException:
+            loading.cancel()
+            await chain.stop()
+            raise
+        return found
+
+    async def stop(self) -> None:
+        """Ends the built-in chain; everything accepted is in the journal."""
+        await self._chain.stop()
+
+    @property
+    def node_pid(self) -> int:
+        """Process id of the built-in chain's node, 0 when there is none."""
+        return self._chain.node_pid
+
+    async def _prepare(self) -> None:
+        owner = self._owner.address
+        if isinstance(self._chain, LocalChain):
+            for address in (owner, self.admin_payer, *self.payers):
+                if int(await self._chain.request("eth_getBalance", address, "latest"), 16) < _LOW:
+                    await self._chain.add_balance(address, _FUNDS)
+        for creation in await deploy.missing(self._chain.request, self._artifact, owner):
+            await self._send_as_owner(creation)
+        calls = await deploy.settings_calls(
+            self._chain.request, self.contract_address, payers=self.payers, admin_payer=self.admin_payer
+        )
+        for call in calls:
+            await self._send_as_owner(call)
+        if isinstance(self._chain, RemoteChain):
+            await self._chain.follow(self.contract_address)
+
+    async def _send_as_owner(self, creation: deploy.Creation) -> None:
+        try:
+            receipt = await self._relay.send(self._owner, creation.to, creation.data)
+        except ChainUnavailable as error:
+            if isinstance(self._chain, RemoteChain):
+                raise ChainUnusable(
+                    f"{creation.what} cannot be deployed by {self._owner.address}: {error.message} "
+                    "Give that address ether on the chain, and keep the seed or state folder."
+                ) from error
+            raise
+        if receipt["status"] != "0x1":
+            raise ChainUnusable(
+                f"{creation.what} cannot be deployed: the transaction {receipt['transactionHash']} failed"
+            )
+
+    # --- the contract -----------------------------------------------------------------------------------------------
+
+    async def view(self, function: str, *args: Any, sender: str | None = None, block: int | None = None) -> Any:
+        """Reads from the contract.
+
+        Args:
+            function: Name of the function.
+            *args: Its arguments.
+            sender: Who asks; only matters to functions that look at it.
+            block: Number of the block to ask about, the latest when None. A block whose state is no longer kept
+                (see `node.KEPT_STATES`) is answered like the latest.
+
+        Returns:
+            The value, or a tuple of several.
+
+        Raises:
+            ContractRevert: The contract refuses.
+            ChainUnavailable: The chain cannot be reached.
+            KeyError: There is no such function.
+            AbiError: An argument does not fit.
+        """
+        known = contract.function(function)
+        call = {"to": self.contract_address, "data": "0x" + known.encode_call(args).hex()}
+        if sender is not None:
+            call["from"] = sender
+        latest = ("latest", *self._chain.call_overrides())
+        try:
+            data = await call_contract(self._chain, call, *(latest if block is None else (hex(block),)))
+        except ChainUnavailable:
+            if block is None:
+                raise
+            data = await call_contract(self._chain, call, *latest)
+        try:
+            return known.decode_result(data)
+        except AbiError as error:
+            raise ChainUnavailable(
+                f"the contract at {self.contract_address} answers {function} with: {error}"
+            ) from error
+
+    async def write(self, function: str, *args: Any) -> Any:
+        """Writes to the contract through a payer and waits for the block.
+
+        Args:
+            function: Name of the function.
+            *args: Its arguments.
+
+        Returns:
+            What the function returned.
+
+        Raises:
+            ContractRevert: The contract refuses; nothing was sent.
+            ChainUnavailable: The chain cannot be reached.
+            KeyError: There is no such function.
+            AbiError: An argument does not fit.
+        """
+        return await self._relay.write(self.contract_address, contract.function(function), args)
+
+    async def is_valid_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
+        """Whether a contract wallet takes a signature for its own (ERC-1271).
+
+        Args:
+            address: The wallet.
+            digest: The 32 bytes that were signed.
+            signature: The signature, in whatever form the wallet wants.
+
+        Raises:
+            ChainUnavailable: The chain cannot be reached.
+        """
+        data = function_selector("isValidSignature(bytes32,bytes)") + encode(("bytes32", "bytes"), (digest, signature))
+        call = {"to": address, "data": "0x" + data.hex(), "gas": hex(CONTRACT_SIGNATURE_GAS)}
+        try:
+            answer = await self._chain.request("eth_call", call, "latest", *self._chain.call_overrides())
+        except RpcError as error:
+            if error.code in _NODE_TROUBLE:
+                raise ChainUnavailable(str(error)) from error
+            return False
+        found = bytes.fromhex(answer[2:])
+        return len(found) >= 32 and found[:4] == _MAGIC  # noqa: PLR2004 - one word
+
+    async def deploy_contract_wallet(self, owner: str) -> str:
+        """Creates a contract wallet that takes its owner's signatures (ERC-1271).
+
+        Args:
+            owner: Whose signatures.
+
+        Returns:
+            The wallet's address, lowercase 0x.
+
+        Raises:
+            ChainUnavailable: The chain cannot be reached.
+            AbiError: ``owner`` is no address.
+        """
+        return await self._relay.create(self._artifact.wallet(owner))
+
+    # --- the chain itself -------------------------------------------------------------------------------------------
+
+    async def rpc(self, body: Any) -> Any:
+        """Answers a JSON-RPC request or batch; accepted transactions are in the journal before they are sent.
+
+        Args:
+            body: The parsed body.
+
+        Returns:
+            The answer's body, None when nothing is to be answered.
+        """
+        return await self._gateway.answer(body)
+
+    async def faucet(self, address: str, wei: int) -> int:
+        """Gives ether on the built-in chain.
+
+        Args:
+            address: Who gets it.
+            wei: How much.
+
+        Returns:
+            The new balance in wei.
+
+        Raises:
+            Unsupported: The chain is not ours.
+        """
+        return await self._chain.add_balance(address, wei)
+
+    async def export_snapshot(self) -> bytes:
+        """The whole chain as bytes: state, blocks and the place in the journal.
+
+        Raises:
+            Unsupported: The chain is not ours.
+        """
+        return await self._chain.export_snapshot()
+
+    async def import_snapshot(self, data: bytes) -> None:
+        """Goes back to bytes from `export_snapshot`, in the journal too; listeners hear of a reset.
+
+        Whether the database was put back to that moment before this call makes no difference.
+
+        Raises:
+            SnapshotUnusable: The bytes are no snapshot of this chain; nothing was changed.
+            Unsupported: The chain is not ours.
+        """
+        await self._chain.import_snapshot(data)
+
+    async def snapshot(self, name: str) -> None:
+        """Saves the chain under a name in the database; one of that name is replaced."""
+        content = await self.export_snapshot()
+        await self._store.run(lambda connection: journal.save_snapshot(connection, name, content))
+
+    async def restore(self, name: str) -> None:
+        """Goes back to a saved snapshot.
+
+        Raises:
+            LookupError: There is none of that name.
+        """
+        content = await self._store.run(lambda connection: journal.read_snapshot(connection, name))
+        if content is None:
+            raise LookupError(f"there is no chain snapshot {name!r}")
+        await self.import_snapshot(content)
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def on_event(self, listener: Listener) -> None:
+        """Calls a function with every event of the contract, whoever caused it.
+
+        For what goes through this emulator it is called before `write` or `rpc` return. After a return to a snapshot
+        it is called once with an event of the name ``reset``.
+
+        Args:
+            listener: Called on the event loop; must not wait.
+        """
+        self._listeners.append(listener)
+
+    def _tell(self, receipt: dict[str, Any]) -> None:
+        for event in events_of(receipt["logs"], self.contract_address):
+            self._notify(event)
+
+    async def _reset(self) -> None:
+        self._relay.forget_nonces()
+        self._owner.nonce = None
+        self._notify(ChainEvent(RESET, block_number=self._chain.head))
+
+    def _notify(self, event: ChainEvent) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener failed on the event %s", event.name)

@@ -1,0 +1,59 @@
+"""What the contract says happened, decoded, for those who keep answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from svcnb.protocol import contract
+from svcnb.protocol.abi import AbiError
+
+RESET: Final = "reset"
+"""Name of the event that no contract emits: the chain went back, all that was known about it may be wrong."""
+
+
+@dataclass(frozen=True)
+class ChainEvent:
+    """One event of the contract.
+
+    Attributes:
+        name: Its name, or `RESET`.
+        args: Its fields by name.
+        block_number: The block it stands in.
+        transaction_hash: The transaction it stands in, 0x hex.
+        log_index: Its place in the block.
+    """
+
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    block_number: int = 0
+    transaction_hash: str = ""
+    log_index: int = 0
+
+
+Listener = Callable[[ChainEvent], None]
+
+
+def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
+    """The contract's events among logs, in order.
+
+    Args:
+        logs: As in a receipt or an answer of eth_getLogs.
+        address: The contract, lowercase.
+    """
+    known = contract.events()
+    for log in logs:
+        if log["address"].lower() != address or not log["topics"]:
+            continue
+        topics = [bytes.fromhex(topic[2:]) for topic in log["topics"]]
+        event = known.get(topics[0])
+        if event is None:
+            continue
+        try:
+            args = event.decode_log(topics, bytes.fromhex(log["data"][2:]))
+        except AbiError:
+            continue  # a function that an upgrade brought in may have an event of the same name and other fields
+        yield ChainEvent(
+            event.name, args, int(log["blockNumber"], 16), log["transactionHash"], int(log["logIndex"], 16)
+        )

@@ -1,0 +1,207 @@
+"""The chain node: anvil as a child process that never outlives the emulator.
+
+A shell of a few lines stands between: it holds the node's memory ceiling, and when its standard input ends, because
+the emulator stopped or was killed, it kills the node and removes its folder. That works on every Unix, needs no code
+between fork and exec, and costs a millisecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from svcnb import parts
+from svcnb.emulator.chain.connection import SocketConnection
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
+
+log = logging.getLogger(__name__)
+
+HARDFORK: Final = "prague"
+GAS_LIMIT: Final = 30_000_000
+KEPT_STATES: Final = 512
+"""Blocks back to which a call can ask for old state. Each costs about 100 kB of memory."""
+_START_S: Final = 20.0
+_STOP_S: Final = 5.0
+_WORDS: Final = 4_000
+
+_KEEPER: Final = f"""
+ulimit -d "$1" 2>/dev/null; folder=$2; shift 2
+exec 3<&0 4>&1 5>&2 >"$folder/log" 2>&1
+"$@" 3<&- 4>&- 5>&- </dev/null & node=$!
+echo $node >&4; exec 4>&-
+{{ read -r _ <&3; kill -9 $node; }} 5>&- & watch=$!
+wait $node; code=$?
+kill $watch 2>/dev/null
+tail -c {_WORDS} "$folder/log" >&5
+rm -rf "$folder"
+exit $code
+"""
+
+
+@dataclass(frozen=True)
+class Genesis:
+    """What fixes the first block.
+
+    Attributes:
+        chain_id: The chain's number.
+        timestamp: Unix seconds.
+        balances: Wei by address, lowercase.
+    """
+
+    chain_id: int
+    timestamp: int
+    balances: dict[str, int]
+
+    def as_text(self) -> str:
+        """Everything that must be the same for blocks to be the same."""
+        return json.dumps(asdict(self) | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str) -> Genesis:
+        """Reads `as_text`.
+
+        Raises:
+            ChainUnusable: It is of a chain with other rules than this version's.
+        """
+        content = json.loads(text)
+        if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
+            raise ChainUnusable(
+                "the state was written by another version of svcnb, whose chain had other rules: use that one"
+            )
+        return cls(**content)
+
+    def as_file(self) -> str:
+        """The genesis file that the node reads."""
+        return json.dumps(
+            {
+                "config": {"chainId": self.chain_id},
+                "alloc": {address: {"balance": hex(wei)} for address, wei in self.balances.items()},
+                "gasLimit": hex(GAS_LIMIT),
+                "difficulty": "0x0",
+                "timestamp": hex(self.timestamp),
+            }
+        )
+
+
+class Node:
+    """One running anvil.
+
+    Attributes:
+        connection: How to ask it.
+        pid: Its process id.
+        exited: Done when it has ended.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
+        self._process = process
+        self._folder = folder
+        self.pid = 0
+        self.connection: SocketConnection
+        self.exited: asyncio.Task[int] = asyncio.create_task(process.wait(), name="svcnb-chain-exit")
+
+    @classmethod
+    async def start(cls, genesis: Genesis, *, memory_mb: int) -> Node:
+        """Starts a node at its first block.
+
+        Args:
+            genesis: The first block.
+            memory_mb: Memory ceiling in MiB; above it the node dies.
+
+        Raises:
+            PartMissing: The binary is not here.
+            ChainUnusable: This system cannot run it.
+            ChainUnavailable: It does not start; the text holds its last words.
+        """
+        if sys.platform == "win32":
+            raise ChainUnusable("the built-in chain runs on Linux and macOS: name another chain with --chain-rpc")
+        binary = parts.anvil()
+        folder = tempfile.TemporaryDirectory(prefix="svcnb-chain-", ignore_cleanup_errors=True)
+        node: Node | None = None
+        try:
+            place = Path(folder.name)
+            (place / "genesis.json").write_text(genesis.as_file())
+            command = [str(binary), *_arguments(genesis, place)]
+            process = await asyncio.create_subprocess_exec(
+                "/bin/sh",
+                "-c",
+                _KEEPER,
+                "svcnb-chain",
+                str(memory_mb * 1024),
+                folder.name,
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={},
+                start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+            )
+            node = cls(process, folder)
+            await node._connect(place / "rpc")
+        except BaseException:
+            if node is None:
+                folder.cleanup()
+            else:
+                await node.stop()
+            raise
+        return node
+
+    async def _connect(self, path: Path) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - asked for above
+        self.pid = int((await self._process.stdout.readline()).strip() or 0)
+        deadline = asyncio.get_running_loop().time() + _START_S
+        while True:
+            try:
+                self.connection = await SocketConnection.open(path)
+            except OSError as error:
+                if self.exited.done():
+                    raise ChainUnavailable(f"the node stopped at once: {await self.last_words()}") from error
+                if asyncio.get_running_loop().time() > deadline:
+                    raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+                await asyncio.sleep(0.002)
+            else:
+                return
+
+    async def last_words(self) -> str:
+        """What the node wrote before it ended, and how it ended."""
+        assert self._process.stderr is not None  # noqa: S101 - asked for above
+        words = (await self._process.stderr.read(_WORDS)).decode(errors="replace").strip()
+        return f"exit code {self._process.returncode}, {words or 'no message'}"
+
+    async def stop(self) -> None:
+        """Ends the node and waits until it is gone. Nothing it knows is kept."""
+        if hasattr(self, "connection"):
+            await self.connection.close()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await asyncio.shield(self.exited)
+        except TimeoutError:
+            log.warning("the shell that keeps the chain node does not end; killing it")
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self.exited
+        self._folder.cleanup()
+
+
+def _arguments(genesis: Genesis, place: Path) -> list[Any]:
+    return [
+        "--silent",
+        *("--ipc", str(place / "rpc")),
+        # The node insists on a port as well: any free one, closed to web pages. Nobody is told its number.
+        *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
+        *("--chain-id", str(genesis.chain_id)),
+        *("--timestamp", str(genesis.timestamp)),
+        *("--init", str(place / "genesis.json")),
+        *("--hardfork", HARDFORK),
+        *("--accounts", "0"),
+        *("--prune-history", str(KEPT_STATES)),
+        *("--threads", "2"),
+    ]

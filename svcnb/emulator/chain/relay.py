@@ -1,0 +1,206 @@
+"""The payers: wallets of the service that send managed writes, several at a time.
+
+Every write is tried as a call first, so a refusal costs nothing and is known by name. Each payer has one transaction
+under way at most, which keeps its nonces in order without waiting for the chain to count them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractRevert, RpcError
+from svcnb.emulator.chain.local import LocalChain
+from svcnb.emulator.chain.remote import RemoteChain
+from svcnb.emulator.chain.transactions import sign
+from svcnb.emulator.keys.secp import address_of
+from svcnb.protocol.abi import AbiError
+from svcnb.protocol.contract import Function, decode_revert
+
+GAS: Final = 25_000_000
+"""Gas offered on the built-in chain, whose blocks hold one transaction and 30 million."""
+MAX_FEE: Final = 1_000_000_000_000
+"""Wei for a unit of gas offered there; the price is that of the block, 1 gwei unless somebody fills blocks."""
+
+
+@dataclass
+class Wallet:
+    """A wallet that the service signs with.
+
+    Attributes:
+        address: Lowercase 0x.
+        nonce: Number of its next transaction, None when the chain must be asked.
+    """
+
+    address: str
+    secret: Callable[[], bytes]
+    nonce: int | None = None
+
+    @classmethod
+    def of(cls, secret: bytes) -> Wallet:
+        """The wallet of a private key."""
+        # In a function, so that no repr, dump or traceback of locals shows it.
+        return cls(address_of(secret), lambda: secret)
+
+    def __repr__(self) -> str:
+        return f"Wallet({self.address})"
+
+
+class Relay:
+    """Signs and sends for the service's wallets.
+
+    Args:
+        chain: Where to.
+        chain_id: Its number.
+        payers: The wallets that send managed writes.
+        delay_s: Seconds a managed write waits before it is sent, as it would for a block.
+    """
+
+    def __init__(self, chain: LocalChain | RemoteChain, chain_id: int, payers: list[Wallet], *, delay_s: float) -> None:
+        self._chain = chain
+        self._chain_id = chain_id
+        self._delay_s = delay_s
+        self._payers = payers
+        self._free: asyncio.LifoQueue[Wallet] = asyncio.LifoQueue()
+        for payer in reversed(payers):
+            self._free.put_nowait(payer)
+
+    def forget_nonces(self) -> None:
+        """Asks the chain again before the next transaction of each payer."""
+        for payer in self._payers:
+            payer.nonce = None
+
+    async def write(self, to: str, function: Function, arguments: tuple[Any, ...]) -> Any:
+        """Sends a managed write and waits for its block.
+
+        Args:
+            to: The contract.
+            function: What to call there.
+            arguments: Its arguments.
+
+        Returns:
+            What the function returned.
+
+        Raises:
+            ContractRevert: The contract refuses; nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or did not take the transaction.
+            AbiError: An argument does not fit.
+        """
+        data = function.encode_call(arguments)
+        payer = await self._free.get()
+        try:
+            seen = self._chain.head
+            result = await self._simulate(payer.address, to, data)
+            if self._delay_s:
+                await asyncio.sleep(self._delay_s)
+            receipt = await self.send(payer, to, data)
+            if receipt["status"] != "0x1":
+                # Something came between trial and block; the contract tells again what it is.
+                await self._simulate(payer.address, to, data)
+                raise ChainUnavailable(f"{function.name} was refused in its block and would be accepted now: try again")
+            if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
+                # Blocks came between, so the trial may have answered another number than the block did.
+                result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
+        finally:
+            self._free.put_nowait(payer)
+        try:
+            return function.decode_result(result)
+        except AbiError as error:
+            raise ChainUnavailable(f"{function.name}: the answer cannot be read: {error}") from error
+
+    async def create(self, data: bytes) -> str:
+        """Creates a contract by a payer.
+
+        Args:
+            data: Its creation code.
+
+        Returns:
+            Its address, lowercase 0x.
+        """
+        payer = await self._free.get()
+        try:
+            receipt = await self.send(payer, None, data)
+        finally:
+            self._free.put_nowait(payer)
+        if receipt["status"] != "0x1":
+            raise ChainUnavailable("the contract was not created")
+        address: str = receipt["contractAddress"]
+        return address.lower()
+
+    async def send(self, wallet: Wallet, to: str | None, data: bytes) -> dict[str, Any]:
+        """Signs and sends one transaction and waits for its block.
+
+        Args:
+            wallet: Who sends; nobody else may be sending for it.
+            to: The receiver, or None to create a contract.
+            data: Its data.
+
+        Returns:
+            The receipt, of a reverted one too.
+
+        Raises:
+            ChainUnavailable: The chain cannot be reached, or did not take the transaction.
+        """
+        try:
+            if wallet.nonce is None:
+                wallet.nonce = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
+            gas, fee, tip = await self._price(wallet.address, to, data)
+            raw = sign(
+                wallet.secret(),
+                chain_id=self._chain_id,
+                nonce=wallet.nonce,
+                to=to,
+                data=data,
+                gas=gas,
+                max_fee=fee,
+                tip=tip,
+            )
+            nonce, wallet.nonce = wallet.nonce, None  # unknown until the chain has answered
+            receipt = await self._chain.submit(raw)
+        except RpcError as error:
+            raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
+        wallet.nonce = nonce + 1
+        return receipt
+
+    async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
+        """Gas, most wei for a unit of it, and the tip of that."""
+        if isinstance(self._chain, LocalChain):
+            return GAS, MAX_FEE, 0
+        call = {"from": sender, "data": "0x" + data.hex()} | ({"to": to} if to else {})
+        gas, price = await asyncio.gather(
+            self._chain.request("eth_estimateGas", call), self._chain.request("eth_gasPrice")
+        )
+        tip = int(await self._chain.request("eth_maxPriorityFeePerGas"), 16)
+        return int(gas, 16) * 5 // 4, int(price, 16) * 2 + tip, tip
+
+    async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
+        call = {"from": sender, "to": to, "data": "0x" + data.hex()}
+        where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
+        return await call_contract(self._chain, call, *where)
+
+
+async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:
+    """Calls a contract without changing anything.
+
+    Args:
+        chain: Where it is.
+        call: The call, as eth_call wants it.
+        *where: Block and overrides, as eth_call wants them.
+
+    Returns:
+        The bytes it returned.
+
+    Raises:
+        ContractRevert: It refused.
+        ChainUnavailable: The chain cannot be reached, or could not run the call.
+    """
+    try:
+        answer: str = await chain.request("eth_call", call, *where)
+    except RpcError as error:
+        if error.code == REVERTED:
+            revert = decode_revert(error.revert_data)
+            raise ContractRevert(revert.name, revert.args) from error
+        raise ChainUnavailable(str(error)) from error
+    return bytes.fromhex(answer[2:])

@@ -1,0 +1,132 @@
+"""A chain that is not ours: no journal, no faucet, no snapshots; its blocks are polled for events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from svcnb.emulator.chain.connection import HttpConnection
+from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
+
+log = logging.getLogger(__name__)
+
+_RECEIPT_S: Final = 120.0
+_FIRST_WAIT_S: Final = 0.05
+_LONGEST_WAIT_S: Final = 2.0
+_EVENT_POLL_S: Final = 1.0
+
+
+class RemoteChain:
+    """A chain behind a JSON-RPC address.
+
+    Args:
+        url: Where it listens.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._connection = HttpConnection(url)
+        self._poller: asyncio.Task[None] | None = None
+        self.head = 0
+        """Number of the latest block that was seen."""
+        self.on_receipt: Callable[[dict[str, Any]], None] = lambda _receipt: None
+        """Called with every receipt of ours before its sender gets an answer, and with logs of others' blocks."""
+        self.on_reset: Callable[[], Awaitable[None]] | None = None
+        """Never called: this chain does not go back by our hand."""
+
+    @property
+    def node_pid(self) -> int:
+        """No process of ours."""
+        return 0
+
+    async def chain_id(self) -> int:
+        """The chain's number."""
+        return int(await self.request("eth_chainId"), 16)
+
+    async def stop(self) -> None:
+        """Lets go of the chain."""
+        if self._poller is not None:
+            self._poller.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._poller
+        await self._connection.close()
+
+    async def request(self, method: str, *params: Any) -> Any:
+        """Asks the chain.
+
+        Raises:
+            RpcError: It answered with an error.
+            ChainUnavailable: It did not answer.
+        """
+        return await self._connection.request(method, *params)
+
+    def call_overrides(self) -> tuple[Any, ...]:
+        """None: this chain has its own time."""
+        return ()
+
+    async def submit(self, raw: bytes) -> dict[str, Any]:
+        """Sends a signed transaction and waits for its block.
+
+        Raises:
+            RpcError: It was not accepted.
+            ChainUnavailable: The chain is down, or made no block with it in two minutes.
+        """
+        sent = await self.request("eth_sendRawTransaction", "0x" + raw.hex())
+        wait = _FIRST_WAIT_S
+        try:
+            async with asyncio.timeout(_RECEIPT_S):
+                while (receipt := await self.request("eth_getTransactionReceipt", sent)) is None:
+                    await asyncio.sleep(wait)
+                    wait = min(2 * wait, _LONGEST_WAIT_S)
+        except TimeoutError as error:
+            raise ChainUnavailable(f"transaction {sent} is in no block after {_RECEIPT_S:.0f} s") from error
+        self.on_receipt(receipt)
+        found: dict[str, Any] = receipt
+        return found
+
+    async def follow(self, address: str) -> None:
+        """Starts to report what others write to a contract."""
+        self.head = int(await self.request("eth_blockNumber"), 16)
+        self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
+
+    async def _poll(self, address: str) -> None:
+        while True:
+            await asyncio.sleep(_EVENT_POLL_S)
+            try:
+                latest = int(await self.request("eth_blockNumber"), 16)
+                if latest <= self.head:
+                    continue
+                logs = await self.request(
+                    "eth_getLogs", {"address": address, "fromBlock": hex(self.head + 1), "toBlock": hex(latest)}
+                )
+            except (RpcError, ChainUnavailable) as error:
+                log.warning("events of the chain cannot be read: %s", error)
+                continue
+            self.head = latest
+            self.on_receipt({"logs": logs})
+
+    async def add_balance(self, _address: str, _wei: int) -> int:
+        """Not possible here.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise Unsupported("ether on this chain is not ours to give: use its own faucet, or the built-in chain")
+
+    async def export_snapshot(self) -> bytes:
+        """Not possible here.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (leave out --chain-rpc)")
+
+    async def import_snapshot(self, _data: bytes) -> None:
+        """Not possible here.
+
+        Raises:
+            Unsupported: Always.
+        """
+        raise Unsupported("this chain cannot go back: snapshots need the built-in chain (leave out --chain-rpc)")

@@ -1,0 +1,94 @@
+"""Recursive length prefix, the encoding of transactions.
+
+Source: Ethereum Yellow Paper, appendix B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+Item: TypeAlias = "bytes | Sequence[Item]"
+
+_SHORT: Final = 55
+_TEXT: Final = 0x80
+_LIST: Final = 0xC0
+_DEPTH: Final = 16
+
+
+class RlpError(ValueError):
+    """The bytes are no canonical encoding."""
+
+
+def encode(item: Item) -> bytes:
+    """Encodes bytes, or lists of them."""
+    if isinstance(item, bytes):
+        if len(item) == 1 and item[0] < _TEXT:
+            return item
+        return _prefix(len(item), _TEXT) + item
+    body = b"".join(encode(part) for part in item)
+    return _prefix(len(body), _LIST) + body
+
+
+def decode(data: bytes) -> Item:
+    """Decodes one item that fills the data exactly.
+
+    Raises:
+        RlpError: Cut off, followed by more, nested too deeply, or not written in the shortest way.
+    """
+    item, end = _read(data, 0, 0)
+    if end != len(data):
+        raise RlpError(f"{len(data) - end} bytes follow the item")
+    return item
+
+
+def number(value: int) -> bytes:
+    """A number as an item: big-endian without leading zeros."""
+    return value.to_bytes((value.bit_length() + 7) // 8, "big")
+
+
+def read_number(item: Item, bits: int = 256) -> int:
+    """The number in an item.
+
+    Raises:
+        RlpError: A list, leading zeros, or more than ``bits`` bits.
+    """
+    if not isinstance(item, bytes) or item[:1] == b"\0" or len(item) * 8 > bits:
+        raise RlpError(f"not a number of at most {bits} bits")
+    return int.from_bytes(item, "big")
+
+
+def _prefix(length: int, kind: int) -> bytes:
+    if length <= _SHORT:
+        return bytes([kind + length])
+    size = number(length)
+    return bytes([kind + _SHORT + len(size)]) + size
+
+
+def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
+    if at >= len(data) or depth > _DEPTH:
+        raise RlpError("cut off, or nested too deeply")
+    first = data[at]
+    if first < _TEXT:
+        return data[at : at + 1], at + 1
+    kind = _LIST if first >= _LIST else _TEXT
+    start, length = at + 1, first - kind
+    if length > _SHORT:
+        size = length - _SHORT
+        start, length = at + 1 + size, int.from_bytes(data[at + 1 : at + 1 + size], "big")
+        if length <= _SHORT or data[at + 1] == 0:
+            raise RlpError("a length is not written in the shortest way")
+    end = start + length
+    if end > len(data):
+        raise RlpError("cut off")
+    if kind == _TEXT:
+        if length == 1 and data[start] < _TEXT:
+            raise RlpError("a byte is not written in the shortest way")
+        return data[start:end], end
+    parts = []
+    while start < end:
+        part, start = _read(data, start, depth + 1)
+        parts.append(part)
+    if start != end:
+        raise RlpError("an item reaches beyond its list")
+    return parts, end

@@ -1,0 +1,160 @@
+"""Signed transactions: made for the relay, read and checked for the gateway.
+
+Kinds: legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.emulator.chain import rlp
+from svcnb.emulator.chain.rlp import Item, RlpError
+from svcnb.protocol.keccak import keccak256
+
+_ACCESS_LIST: Final = 1
+_DYNAMIC_FEE: Final = 2
+_FIRST_LEGACY: Final = 0xC0
+_HALF_ORDER: Final = 0x7FFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF_5D576E73_57A4501D_DFE92F46_681B20A0
+_KINDS: Final = "legacy, EIP-2930 or EIP-1559"
+_FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
+
+
+class TransactionInvalid(ValueError):
+    """The bytes are no transaction that this chain takes."""
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """A signed transaction, read.
+
+    Attributes:
+        raw: Its bytes.
+        hash: keccak256 of them.
+        sender: Who signed it, lowercase 0x.
+        chain_id: The chain it is for; None for a legacy one that fits any chain.
+        nonce: Its number among the sender's.
+        gas: Most gas it may use.
+        max_fee: Most wei it pays for a unit of gas.
+        to: The receiver, lowercase 0x; None creates a contract.
+        value: Wei it moves.
+    """
+
+    raw: bytes
+    hash: bytes
+    sender: str
+    chain_id: int | None
+    nonce: int
+    gas: int
+    max_fee: int
+    to: str | None
+    value: int
+
+    @property
+    def cost(self) -> int:
+        """Most wei it can take from the sender."""
+        return self.gas * self.max_fee + self.value
+
+
+def sign(
+    secret: bytes, *, chain_id: int, nonce: int, to: str | None, data: bytes, gas: int, max_fee: int, tip: int = 0
+) -> bytes:
+    """Makes a signed EIP-1559 transaction that moves no ether.
+
+    Args:
+        secret: The sender's private key.
+        chain_id: The chain it is for.
+        nonce: Its number among the sender's.
+        to: The receiver, or None to create a contract.
+        data: Call data or creation code.
+        gas: Most gas it may use.
+        max_fee: Most wei it pays for a unit of gas.
+        tip: Wei of that for whoever makes the block.
+    """
+    from coincurve import PrivateKey
+
+    fields: list[Item] = [
+        *(rlp.number(value) for value in (chain_id, nonce, tip, max_fee, gas)),
+        bytes.fromhex(to[2:]) if to else b"",
+        b"",
+        data,
+        [],
+    ]
+    kind = bytes([_DYNAMIC_FEE])
+    signature = PrivateKey(secret).sign_recoverable(keccak256(kind + rlp.encode(fields)), hasher=None)
+    r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
+    return kind + rlp.encode([*fields, *(rlp.number(value) for value in (signature[64], r, s))])
+
+
+def contract_address(sender: str, nonce: int) -> str:
+    """Address of the contract that a transaction creates, lowercase 0x."""
+    return "0x" + keccak256(rlp.encode([bytes.fromhex(sender[2:]), rlp.number(nonce)]))[12:].hex()
+
+
+def read(raw: bytes) -> Transaction:
+    """Reads a signed transaction and recovers who signed it.
+
+    Raises:
+        TransactionInvalid: Not a transaction, of another kind, or with a signature that proves nothing.
+    """
+    try:
+        return _read(raw)
+    except RlpError as error:
+        raise TransactionInvalid(f"failed to decode signed transaction: {error}") from error
+
+
+def _read(raw: bytes) -> Transaction:
+    if not raw:
+        raise TransactionInvalid("empty transaction data")
+    kind = 0 if raw[0] >= _FIRST_LEGACY else raw[0]
+    if kind not in _FIELDS:
+        raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} one")
+    fields = rlp.decode(raw if kind == 0 else raw[1:])
+    if isinstance(fields, bytes) or len(fields) != _FIELDS[kind]:
+        raise TransactionInvalid(f"a transaction of type {kind} has {_FIELDS[kind]} fields")
+    *body, v_, r_, s_ = fields
+    v, r, s = rlp.read_number(v_), rlp.read_number(r_), rlp.read_number(s_)
+    chain_id: int | None
+    if kind == 0:
+        chain_id, parity, signed = _legacy(list(body), v)
+        nonce, fee, gas, to, value = body[:5]
+    else:
+        chain_id, parity, signed = rlp.read_number(body[0]), v, bytes([kind]) + rlp.encode(body)
+        nonce, fee, gas, to, value = body[1], body[kind + 1], body[kind + 2], body[kind + 3], body[kind + 4]
+    if not isinstance(to, bytes) or len(to) not in {0, 20}:
+        raise TransactionInvalid("the receiver is no address")
+    return Transaction(
+        raw=raw,
+        hash=keccak256(raw),
+        sender=_sender(keccak256(signed), r, s, parity),
+        chain_id=chain_id,
+        nonce=rlp.read_number(nonce, 64),
+        gas=rlp.read_number(gas, 64),
+        max_fee=rlp.read_number(fee),
+        to="0x" + to.hex() if to else None,
+        value=rlp.read_number(value),
+    )
+
+
+def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
+    if v in {27, 28}:
+        return None, v - 27, rlp.encode(body)
+    if v < 35:  # noqa: PLR2004 - EIP-155: v is 35 + parity + twice the chain id
+        raise TransactionInvalid(f"signature v is {v}: want 27, 28 or that of EIP-155")
+    chain_id, parity = divmod(v - 35, 2)
+    return chain_id, parity, rlp.encode([*body, rlp.number(chain_id), b"", b""])
+
+
+def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
+    from coincurve import PublicKey
+
+    if s > _HALF_ORDER:
+        raise TransactionInvalid("signature s is in the upper half of the curve's order (EIP-2)")
+    if parity > 1:
+        raise TransactionInvalid(f"signature parity is {parity}: want 0 or 1")
+    try:
+        signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([parity])
+        point = PublicKey.from_signature_and_message(signature, digest, hasher=None)
+    except Exception as error:  # the library raises a bare Exception
+        raise TransactionInvalid("the signature belongs to no key") from error
+    return "0x" + keccak256(point.format(compressed=False)[1:])[12:].hex()

@@ -1,0 +1,176 @@
+"""The network policy: allow, deny, record, replay, and private addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.actions.network import Network, is_public
+from svcnb.emulator.actions.protocol import FetchRequest, OperationRefused
+from svcnb.emulator.actions.recording import RecordingError
+from svcnb.protocol.limits import ActionLimits
+
+LIMITS = ActionLimits(fetch_timeout_ms=5_000)
+
+
+async def get(network: Network, url: str, **more: Any) -> Any:
+    try:
+        return await network.fetch(FetchRequest("GET", url, **more), LIMITS)
+    finally:
+        await network.close()
+
+
+async def test_deny_refuses_every_request_with_the_reason(site: Any):
+    with pytest.raises(OperationRefused, match="switched off"):
+        await get(Network("deny"), site.url + "/price")
+    assert site.seen == []
+
+
+async def test_a_recording_is_readable_json_and_replays_without_the_server(site: Any, tmp_path: Path):
+    file = tmp_path / "deep" / "prices.json"
+    recorded = await get(Network("record", file), site.url + "/price", headers=(("authorization", "Bearer secret"),))
+    text = file.read_text(encoding="utf-8")
+    assert "secret" not in text
+    assert json.loads(text)["exchanges"] == [
+        {
+            "request": {"method": "GET", "url": site.url + "/price"},
+            "response": {
+                "status": 200,
+                "status_text": "OK",
+                "headers": [[name, value] for name, value in recorded.headers],
+                "body": '{"symbol":"ETH","usd":3141.59}',
+            },
+        }
+    ]
+    site.close()
+    replayed = await get(Network("replay", file), site.url + "/price")
+    assert replayed == recorded
+
+
+async def test_recording_appends_and_replay_answers_in_order_then_repeats_the_last(tmp_path: Path):
+    file = tmp_path / "r.json"
+    exchanges = [
+        {"request": {"method": "GET", "url": "https://p.example/"}, "response": {"status": 200, "body": text}}
+        for text in ("1", "2")
+    ]
+    file.write_text(json.dumps({"version": 1, "exchanges": exchanges}))
+    network = Network("replay", file)
+    assert [(await get(network, "https://p.example/")).body for _ in range(4)] == [b"1", b"2", b"2", b"2"]
+    network.configure("replay", file)
+    assert (await get(network, "https://p.example/")).body == b"1"
+
+
+async def test_bytes_that_are_no_text_are_recorded_too(site: Any, tmp_path: Path):
+    file = tmp_path / "r.json"
+    recorded = await get(Network("record", file), site.url + "/bytes")
+    assert "body_base64" in file.read_text()
+    assert (await get(Network("replay", file), site.url + "/bytes")).body == recorded.body == bytes(range(256))
+
+
+async def test_recording_again_keeps_what_was_there(site: Any, tmp_path: Path):
+    file = tmp_path / "r.json"
+    await get(Network("record", file), site.url + "/price")
+    await get(Network("record", file), site.url + "/teapot")
+    assert [e["response"]["status"] for e in json.loads(file.read_text())["exchanges"]] == [200, 418]
+
+
+async def test_what_was_not_recorded_is_refused_and_named(tmp_path: Path):
+    file = tmp_path / "r.json"
+    file.write_text('{"version": 1, "exchanges": []}')
+    with pytest.raises(OperationRefused, match=r"r\.json holds no answer to GET https://p\.example/x"):
+        await get(Network("replay", file), "https://p.example/x")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (None, "does not exist"),
+        ("{", "is not a recording"),
+        ("[]", "is not a recording"),
+        ('{"version": 9}', "version 9"),
+    ],
+)
+def test_a_recording_that_cannot_be_read_is_refused_at_once(content: str | None, text: str, tmp_path: Path):
+    file = tmp_path / "r.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(RecordingError, match=text):
+        Network("replay", file)
+
+
+def test_a_bad_policy_changes_nothing(tmp_path: Path):
+    network = Network("deny")
+    with pytest.raises(ValueError, match="allow, deny, record, replay"):
+        network.configure("sometimes")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="needs a file"):
+        network.configure("record")
+    with pytest.raises(RecordingError):
+        network.configure("replay", tmp_path / "none.json")
+    assert network.policy == "deny"
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.215.14", True), ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
+        ("127.0.0.1", False), ("10.1.2.3", False), ("172.16.0.1", False), ("192.168.1.1", False), ("169.254.169.254", False),
+        ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False), ("255.255.255.255", False),
+        ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
+        ("::ffff:93.184.215.14", True), ("ff02::1", False),
+    ],
+)  # fmt: skip
+def test_only_addresses_of_the_public_internet_are_public(address: str, public: bool):  # noqa: FBT001 - parametrised
+    assert is_public(address) is public
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1"])
+async def test_private_addresses_are_blocked_when_set_whatever_they_are_called(host: str, site: Any):
+    port = site.url.rpartition(":")[2]
+    with pytest.raises(OperationRefused, match="private address|no address|InvalidURL|fetch failed"):
+        await get(Network("allow", block_private=True), f"http://{host}:{port}/price")
+    assert site.seen == []
+
+
+async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_once(site: Any):
+    asked: list[str] = []
+
+    async def resolver(host: str, _port: int) -> list[str]:
+        asked.append(host)
+        return ["10.0.0.1"] if len(asked) == 1 else ["127.0.0.1"]
+
+    with pytest.raises(OperationRefused, match="rebind.example is a private address"):
+        await get(Network("allow", block_private=True, resolver=resolver), "http://rebind.example/")
+    assert asked == ["rebind.example"]
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked_and_redirects_are_checked_again(
+    site: Any, monkeypatch: pytest.MonkeyPatch
+):
+    checked: list[str] = []
+
+    async def resolver(host: str, _port: int) -> list[str]:
+        checked.append(host)
+        return ["127.0.0.1"]
+
+    def public_the_first_time(_address: str) -> bool:
+        return len(checked) == 1
+
+    monkeypatch.setattr("svcnb.emulator.actions.network.is_public", public_the_first_time)
+    network = Network("allow", block_private=True, resolver=resolver)
+    with pytest.raises(OperationRefused, match="private address"):
+        await get(network, site.url.replace("127.0.0.1", "shop.example") + "/away")
+    assert len(checked) == 2
+    assert [(method, path) for method, path, _, _ in site.seen] == [("GET", "/away")]
+    assert site.seen[0][2]["Host"].startswith("shop.example")
+
+
+async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
+    network = Network("allow")
+    paths = ["/price", "/teapot", "/missing"] * 5
+    answers = await asyncio.gather(*[network.fetch(FetchRequest("GET", site.url + path), LIMITS) for path in paths])
+    await network.close()
+    assert [answer.status for answer in answers] == [200, 418, 404] * 5

@@ -1,0 +1,222 @@
+"""Spares, concurrency, lost processes, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.actions.protocol import EngineUnavailable
+from svcnb.parts import PartMissing
+
+pytestmark = pytest.mark.engine
+
+WORKS = "const main = (n) => [n]"
+
+
+def test_starting_does_not_wait_for_spares_and_the_first_run_takes_the_first_one(new_room: Any):
+    started = time.monotonic()
+    room = new_room(spares=1)
+    assert time.monotonic() - started < 0.5
+    assert room.value(WORKS, 1) == [1]
+
+
+def test_spares_are_refilled_at_once_and_never_used_twice(new_room: Any):
+    room = new_room(spares=1)
+    for n in range(5):
+        assert room.value(WORKS, n) == [n]
+    room.until(lambda: room.engine.state().ready >= 1, "the pool is full again")
+    assert room.engine.state().started >= 6
+
+
+def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
+    room = new_room(spares=2)
+    room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
+    spawner = room.engine._pool._host._spawner.pid
+    mine = [pid for pid, parent in live_isolates().items() if parent == spawner]
+    assert len(mine) == 2
+
+    def ticks() -> int:
+        fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in mine]
+        return sum(int(f[11]) + int(f[12]) for f in fields)
+
+    time.sleep(0.3)  # what V8 compiles in the background after the warm-up
+    before = ticks()
+    time.sleep(1)
+    assert ticks() - before <= 1  # hundredths of a second, both together
+
+
+def test_a_thousand_runs_at_once_do_not_start_a_thousand_processes(new_room: Any, live_isolates: Any):
+    room = new_room(spares=1, concurrency=2)
+    most = 0
+    futures = [room.submit("const main = async (n) => { await null; return [n]; }", n, timeout_ms=60_000) for n in range(60)]
+    while not all(future.done() for future in futures):
+        most = max(most, len(live_isolates()))
+        time.sleep(0.02)
+    assert [future.result().response for future in futures] == [[n] for n in range(60)]
+    # Running, spares (up to four times the setting under demand), starting, and those of the session's shared engine.
+    assert most <= 2 + 4 + 2 + 8 + 2
+
+
+def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
+    room = new_room(spares=1)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    room.until(lambda: room.engine.state().running == 1, "it runs")
+    (session,) = room.engine._sessions
+    os.kill(session._isolate.pid, signal.SIGKILL)
+    outcome = future.result(10)
+    assert (outcome.ok, outcome.error_kind, outcome.response) == (False, "host", None)
+    assert "Nothing was charged" in outcome.error
+    assert room.value(WORKS, 1) == [1]
+
+
+def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isolates: Any):
+    room = new_room(spares=1)
+    room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
+    spawner = room.engine._pool._host._spawner.pid
+    (spare,) = (pid for pid, parent in live_isolates().items() if parent == spawner)
+    os.kill(spare, signal.SIGKILL)
+    room.until(lambda: room.engine.state().ready == 0, "the spare is gone")
+    assert room.value(WORKS, 2) == [2]
+
+
+def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, live_isolates: Any):
+    room = new_room(spares=1)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    room.until(lambda: room.engine.state().running == 1, "it runs")
+    spawner = room.engine._pool._host._spawner.pid
+    children = [pid for pid, parent in live_isolates().items() if parent == spawner]
+    assert children
+    os.kill(spawner, signal.SIGKILL)
+    assert future.result(10).error_kind == "host"
+    room.until(lambda: not set(children) & set(live_isolates()), "the kernel ended its isolates")
+    assert room.value(WORKS, 3) == [3]
+
+
+def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(new_room: Any, tmp_path: Path):
+    bootstrap = tmp_path / "engine.js"
+    bootstrap.write_text("throw new Error('broken bundle');")
+    room = new_room(bootstrap=bootstrap)
+    with pytest.raises(EngineUnavailable, match="broken bundle"):
+        room.run(WORKS)
+    assert room.engine.state().available is False
+    started = time.monotonic()
+    with pytest.raises(EngineUnavailable):
+        room.run(WORKS)
+    assert time.monotonic() - started < 0.2
+
+
+def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_path: Path):
+    with pytest.raises(PartMissing, match=r"python hatch_build\.py"):
+        new_room(bootstrap=tmp_path / "none.js")
+
+
+def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live_isolates: Any):
+    room = new_room(spares=2)
+    others = set(live_isolates())
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    room.until(lambda: room.engine.state().running == 1, "it runs")
+    folder = Path(room.engine._pool._host._setup["remove"])
+    assert folder.is_dir()
+    room.call(room.engine.stop())
+    assert future.result(10).error_kind == "host"
+    room.until(lambda: not folder.exists(), "its folder is gone")
+    assert set(live_isolates()) <= others
+    with pytest.raises(EngineUnavailable):
+        room.run(WORKS)
+
+
+def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path):
+    script = tmp_path / "emulator.py"
+    script.write_text(
+        textwrap.dedent("""
+        import asyncio, json, sys
+        from svcnb.emulator.actions.host import ActionHost
+        from svcnb.emulator.actions.network import Network
+        from svcnb.emulator.actions.v8 import V8Engine
+        from svcnb.emulator.keys.custody import Custody
+        from svcnb.emulator.randomness import Randomness
+        from svcnb.protocol.limits import ActionLimits
+        from svcnb.protocol.vocabulary import Vocabulary
+
+        async def main():
+            words = Vocabulary()
+            engine = V8Engine(ActionLimits(), spares=1)
+            await engine.start()
+            host = ActionHost(custody=Custody(b"1" * 32, words, Randomness("x")), cid="Qm", wallet_secret=None,
+                              headers={}, network=Network("deny"), vocabulary=words)
+            runs = [asyncio.create_task(engine.run("const main = () => { for (;;); }", None, ActionLimits(), host)) for _ in range(2)]
+            while engine.state().running < 2:
+                await asyncio.sleep(0.01)
+            pool = engine._pool._host
+            print(json.dumps({"pids": [s._isolate.pid for s in engine._sessions] + [pool._spawner.pid],
+                              "folder": pool._setup["remove"]}), flush=True)
+            await asyncio.gather(*runs)
+
+        asyncio.run(main())
+        """)
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, env=environment)
+    try:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert all(Path(f"/proc/{pid}").exists() for pid in told["pids"])
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    end = time.monotonic() + 10
+    while any(_runs(pid) for pid in told["pids"]) or Path(told["folder"]).exists():
+        assert time.monotonic() < end, told
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: Any, live_isolates: Any):
+    room = new_room(spares=1)
+    room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
+    for pid in live_isolates():
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        rows = {line[:26].strip(): line[26:].split()[0] for line in limits.splitlines()[1:]}
+        assert rows["Max core file size"] == "0"
+        assert rows["Max file size"] == str(64 * 2**20)
+        assert rows["Max data size"] == str(900 * 2**20)
+        assert rows["Max open files"] == "256"
+        assert os.getsid(pid) == pid
+        assert b"NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_bytes()
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        assert {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry} == {
+            b"DENO_DIR", b"DENO_NO_UPDATE_CHECK", b"LANG", b"NO_COLOR", b"TZ",
+        }  # fmt: skip
+
+
+def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        room = new_room(spares=1)
+        room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
+        for pid in live_isolates():
+            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in ("0", "1", "2")]
+            assert links[0].startswith("socket:")
+            assert links[0] == links[1]
+            assert "stderr" in links[2]
+            inode = os.fstat(listener.fileno()).st_ino
+            everything = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+            assert f"socket:[{inode}]" not in everything

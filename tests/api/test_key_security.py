@@ -1,0 +1,240 @@
+"""What a key may do and may not (reference facts 11.4): two accounts, groups X and Y, the action only in X."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from svcnb.protocol.cid import source_cid
+from svcnb.protocol.hashes import hashed_cid
+
+CODE = "async function main() { return 'ran'; }"
+CID = source_cid(CODE)
+NOT_PERMITTED = '"Permission denied"'
+
+
+@pytest.fixture
+def scene(account):
+    x = account.group("x", cids=[hashed_cid(CID)])
+    y = account.group("y")
+    return SimpleNamespace(account=account, x=x, y=y, wallet=account.wallet_made(), wire=account.wire)
+
+
+def member(scene, group: int) -> dict[str, object]:
+    return {"group_id": group, "action_ipfs_cid": CID}
+
+
+def pkp(scene, group: int) -> dict[str, object]:
+    return {"group_id": group, "pkp_id": scene.wallet}
+
+
+def test_a_key_of_the_right_group_runs_the_action(scene):
+    """Item 26."""
+    answer = scene.account.run(CODE, key=scene.account.usage_key(execute_in_groups=[scene.x]))
+    assert answer.status_code == 200
+    assert answer.json()["has_error"] is False
+
+
+def test_a_key_of_another_group_is_refused_with_the_cid_and_its_decimal_hash(scene):
+    """Item 27, reference facts 2.6."""
+    answer = scene.account.run(CODE, key=scene.account.usage_key(execute_in_groups=[scene.y]))
+    assert answer.status_code == 403
+    assert isinstance(answer.json(), str)
+    assert CID in answer.json()
+    assert str(int(hashed_cid(CID), 16)) in answer.json()
+
+
+@pytest.mark.parametrize(
+    ("flag", "method", "path"),
+    [
+        pytest.param("can_create_groups", "POST", "add_group", id="item 28"),
+        pytest.param("can_delete_groups", "POST", "remove_group", id="item 29"),
+        pytest.param("can_create_pkps", "GET", "create_wallet", id="item 30, GET"),
+        pytest.param("can_create_pkps", "POST", "create_wallet", id="item 30, POST"),
+    ],
+)
+def test_a_flag_opens_its_endpoint_and_no_flag_opens_nothing(scene, flag, method, path):
+    """Items 28 to 30."""
+    body = {"add_group": {"group_name": "n", "group_description": ""}, "remove_group": {"group_id": str(scene.x)}}
+    options = {"json": body.get(path, {})} if method == "POST" else {}
+    refused = scene.wire.call(method, path, scene.account.usage_key(), **options)
+    assert (refused.status_code, refused.text) == (403, NOT_PERMITTED)
+    assert scene.wire.call(method, path, scene.account.usage_key(**{flag: True}), **options).status_code == 200
+
+
+def test_a_manage_list_reaches_its_groups_only(scene):
+    """Item 31, also right after the account key removed the action."""
+    key = scene.account.usage_key(manage_ipfs_ids_in_groups=[scene.x])
+    scene.account.ok("remove_action_from_group", {"group_id": scene.x, "hashed_cid": hashed_cid(CID)})
+    assert scene.wire.post("add_action_to_group", key, member(scene, scene.x)).status_code == 200
+    assert scene.wire.post("add_action_to_group", key, member(scene, scene.y)).status_code == 403
+
+
+def test_an_add_list_reaches_its_groups_only(scene):
+    """Item 32."""
+    key = scene.account.usage_key(add_pkp_to_groups=[scene.x])
+    assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.x)).status_code == 200
+    assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.y)).status_code == 403
+
+
+def test_permission_is_looked_at_before_membership(scene):
+    """Item 33: from Y it is 403 although the wallet is not in Y."""
+    scene.account.ok("add_pkp_to_group", pkp(scene, scene.x))
+    key = scene.account.usage_key(remove_pkp_from_groups=[scene.x])
+    assert scene.wire.post("remove_pkp_from_group", key, pkp(scene, scene.x)).status_code == 200
+    assert scene.wire.post("remove_pkp_from_group", key, pkp(scene, scene.y)).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["svc_action", "add_group"])
+def test_no_key_is_401(wire, path):
+    """Item 34."""
+    answer = wire.post(path)
+    assert answer.status_code == 401
+    assert answer.json()["error"] == "unauthorized"
+
+
+def test_a_garbage_key_is_401(wire):
+    """Item 35."""
+    answer = wire.post("svc_action", "not-a-key", {"code": CODE})
+    assert answer.status_code == 401
+    assert answer.json()["error"] == "unauthorized"
+
+
+def test_accounts_do_not_see_each_other(scene):
+    """Item 36, by names: group ids count from 1 in every account."""
+    other = scene.wire.account("other", credit=1_000)
+    other.group("not yours", cids=[hashed_cid(CID)])
+    key = other.usage_key(execute_in_groups=[1])
+    assert other.run(CODE, key=key).status_code == 200
+    assert [group["name"] for group in other.listed("list_groups")] == ["not yours"]
+    assert [group["name"] for group in scene.account.listed("list_groups")] == ["x", "y"]
+    foreign = {"group_id": 2, "action_ipfs_cid": CID}
+    answer = other.post("add_action_to_group", foreign)
+    assert answer.status_code == 404
+    assert "GroupDoesNotExist" in answer.json()
+
+
+@pytest.mark.parametrize("everywhere", [True, False], ids=["[0]", "[X]"])
+def test_all_groups_and_the_right_group_both_run_the_action(scene, everywhere):
+    """Item 37."""
+    key = scene.account.usage_key(execute_in_groups=[0 if everywhere else scene.x])
+    assert scene.account.run(CODE, key=key).status_code == 200
+
+
+def test_changes_of_a_key_act_at_once(scene, key_body):
+    """Item 38."""
+    key = scene.account.usage_key()
+    statuses = []
+    for groups in ([], [0], []):
+        scene.account.ok("update_usage_api_key", key_body(execute_in_groups=groups) | {"usage_api_key": key})
+        statuses.append(scene.account.run(CODE, key=key).status_code)
+    assert statuses == [403, 200, 403]
+
+
+def test_a_removed_key_is_unknown(scene):
+    """Item 39, specification 5.4."""
+    key = scene.account.usage_key(execute_in_groups=[0])
+    assert scene.account.run(CODE, key=key).status_code == 200
+    scene.account.ok("remove_usage_api_key", {"usage_api_key": key})
+    assert scene.account.run(CODE, key=key).status_code == 401
+    assert scene.wire.get("list_groups", key, page_number=0, page_size=10).status_code == 401
+
+
+def test_a_key_without_permissions_may_do_nothing(scene):
+    """Item 40."""
+    key = scene.account.usage_key()
+    asked = {
+        "svc_action": {"code": CODE},
+        "add_group": {"group_name": "n", "group_description": ""},
+        "remove_group": {"group_id": str(scene.x)},
+        "create_wallet": {},
+        "add_action_to_group": member(scene, scene.x),
+        "add_pkp_to_group": pkp(scene, scene.x),
+        "remove_pkp_from_group": pkp(scene, scene.x),
+    }
+    assert {path: scene.wire.post(path, key, body).status_code for path, body in asked.items()} == dict.fromkeys(
+        asked, 403
+    )
+
+
+def test_the_account_key_runs_any_action(scene):
+    """Specification 5.2; reference facts D13."""
+    assert scene.account.run("function main() { return 1 }").status_code == 200
+
+
+def test_the_setting_takes_execution_from_the_account_key(local):
+    """Reference facts Appendix B, master_key_may_execute."""
+    answer = local(master_key_may_execute=False).account().run(CODE)
+    assert answer.status_code == 403
+
+
+def test_zero_means_all_groups_in_every_list(scene):
+    """Specification 2; reference facts D14."""
+    key = scene.account.usage_key(manage_ipfs_ids_in_groups=[0], add_pkp_to_groups=[0], remove_pkp_from_groups=[0])
+    for path, body in (
+        ("add_action_to_group", member(scene, scene.y)),
+        ("remove_action_from_group", {"group_id": scene.y, "hashed_cid": hashed_cid(CID)}),
+        ("add_pkp_to_group", pkp(scene, scene.y)),
+        ("remove_pkp_from_group", pkp(scene, scene.y)),
+    ):
+        assert scene.wire.post(path, key, body).status_code == 200, path
+
+
+def test_a_key_gains_no_right_in_the_group_it_makes(scene):
+    """Reference facts 3.1."""
+    key = scene.account.usage_key(can_create_groups=True)
+    made = scene.wire.ok("add_group", key, {"group_name": "mine", "group_description": ""})
+    answer = scene.wire.post("add_action_to_group", key, member(scene, int(made["group_id"])))
+    assert answer.status_code == 403
+
+
+def test_every_key_lists_everything_of_its_account(scene):
+    """Reference facts 3.1."""
+    key = scene.account.usage_key("only key")
+    wire = scene.wire
+    assert [group["name"] for group in wire.listed("list_groups", key)] == ["x", "y"]
+    assert [entry["name"] for entry in wire.listed("list_api_keys", key)] == ["only key"]
+    assert len(wire.listed("list_wallets", key)) == 3
+    assert wire.get("account_exists", key).json() is True
+    assert wire.listed("billing/balance", key) == scene.account.listed("billing/balance")
+
+
+def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
+    """Reference facts 2.1, 2.2."""
+    key = scene.account.usage_key("by hash", execute_in_groups=[0])
+    hashed = next(entry for entry in scene.account.listed("list_api_keys") if entry["name"] == "by hash")[
+        "api_key_hash"
+    ]
+    answer = scene.account.run(CODE, key=hashed)
+    assert answer.status_code == 401
+    assert "hash" in answer.json()["message"]
+    scene.account.ok("remove_usage_api_key", {"usage_api_key": hashed})
+    assert scene.account.run(CODE, key=key).status_code == 401
+
+
+def test_the_bearer_header_is_looked_at_first(scene):
+    """Reference facts 2.1: scheme in any case, trimmed, empty counts as absent."""
+    wire, key = scene.wire, scene.account.key
+    query = {"page_number": 0, "page_size": 1}
+
+    def status(headers: dict[str, str]) -> int:
+        return int(wire.call("GET", "list_groups", params=query, headers=headers).status_code)
+
+    assert status({"Authorization": f"bEaReR   {key} "}) == 200
+    assert status({"Authorization": f"Bearer {key}", "X-Api-Key": "wrong"}) == 200
+    assert status({"Authorization": "Bearer wrong", "X-Api-Key": key}) == 401
+    assert status({"Authorization": "Bearer ", "X-Api-Key": key}) == 200
+    assert status({"Authorization": "Basic abc", "X-Api-Key": f"  {key} "}) == 200
+    assert status({"X-Api-Key": "   "}) == 401
+
+
+def test_the_three_401s_say_what_is_wrong(wire):
+    """Reference facts 2.9."""
+    none = wire.post("add_group").json()["message"]
+    unknown = wire.post("add_group", "who").json()["message"]
+    hashed = wire.post("add_group", "0x" + "ab" * 32).json()["message"]
+    assert len({none, unknown, hashed}) == 3
+    assert "No API key" in none
+    assert "does not resolve" in unknown
+    assert "hash" in hashed
