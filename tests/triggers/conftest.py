@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import pytest_asyncio
 
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.randomness import Randomness
@@ -172,3 +174,117 @@ async def parts(store: Store, clock: Clock) -> AsyncIterator[Parts]:
 def make_parts(store: Store, clock: Clock) -> Callable[..., Parts]:
     """Makes parts with other settings on the same database; they are not started."""
     return lambda **options: Parts(store, clock, **({"policy": RetryPolicy(3, retry_thrown=True)} | options))
+
+
+# --- the whole emulator, in the test's own event loop ---------------------------------------------------------------
+
+
+class Door:
+    """Speaks HTTP with an emulator of this process: no client library of ours stands between test and wire.
+
+    Args:
+        service: The emulator.
+        app: Its application.
+    """
+
+    def __init__(self, service: Any, app: Any) -> None:
+        self.service = service
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30)
+        self.token = "door-token-" + "x" * 32
+
+    async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        """One request with the approved token; ``body`` is sent as JSON."""
+        headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
+        if body is not None:
+            options["json"] = body
+        return await self.http.request(method, path, headers=headers, **options)
+
+    async def ok(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        """One request that must succeed."""
+        answer = await self.ask(method, path, body)
+        assert answer.status_code == status, (path, answer.status_code, answer.text)
+        return answer.json() if answer.content else None
+
+    async def core(self, path: str, key: str | None = None, body: Any = None) -> Any:
+        """A POST to the core API that must succeed."""
+        headers = {} if key is None else {"X-Api-Key": key}
+        answer = await self.http.post(f"/core/v1/{path}", json={} if body is None else body, headers=headers)
+        assert answer.status_code == 200, (path, answer.status_code, answer.text)
+        return answer.json()
+
+    async def account(self, cents: int = 100_000) -> str:
+        """The key of a fresh account with credit."""
+        made = await self.core("new_account", body={"account_name": "triggers"})
+        wallet = made["wallet_address"]
+        control = {"wallet_address": wallet, "cents": cents}
+        answer = await self.http.post("/_emulator/credit", json=control)
+        assert answer.status_code == 200, answer.text
+        return str(made["api_key"])
+
+    async def trigger(self, key: str, code: str, kind: str = "webhook", **members: Any) -> dict[str, Any]:
+        """A new trigger."""
+        body = {"name": "t", "kind": kind, "action_code": code, "usage_api_key": key, "config": {}} | members
+        return dict(await self.ok("POST", "/api/triggers", body))
+
+    async def post(self, trigger: dict[str, Any], content: bytes = b"x", **headers: str) -> str:
+        """A webhook post that must be taken; the run's id."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = await self.http.post(f"/webhook/{trigger['id']}", content=content, headers=named)
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["run_id"])
+
+    async def runs(self, trigger: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
+        """A page of runs, newest first."""
+        answer = await self.ask("GET", f"/api/triggers/{trigger['id']}/runs", params=query)
+        assert answer.status_code == 200, answer.text
+        return list(answer.json()["runs"])
+
+    async def ended(self, trigger: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
+        """The runs once so many have ended, oldest first."""
+        async with asyncio.timeout(20):
+            while True:
+                found = await self.runs(trigger, limit=100)
+                if sum(run["finished_at"] is not None for run in found) >= count:
+                    return found[::-1]
+                await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def make_door() -> AsyncIterator[Callable[..., Any]]:
+    """Starts an emulator with settings of one's own, ended with the test."""
+    from svcnb.emulator.app import build_app
+    from svcnb.emulator.service import Service
+    from svcnb.emulator.settings import Settings
+
+    opened: list[Door] = []
+
+    async def make(**settings: Any) -> Door:
+        service = Service(Settings.load({}, **({"action_spares": 1, "auto_approve_agents": True} | settings)))
+        service.base_url = "http://127.0.0.1"
+        await service.start()
+        door = Door(service, build_app(service))
+        opened.append(door)
+        return door
+
+    yield make
+    for door in opened:
+        await door.http.aclose()
+        await door.service.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def door() -> AsyncIterator[Door]:
+    """An emulator shared by the tests of a module; the clock is frozen, so no window slides by itself."""
+    from svcnb.emulator.app import build_app
+    from svcnb.emulator.service import Service
+    from svcnb.emulator.settings import Settings
+
+    knobs = {"clock": f"frozen@{int(START)}", "webhook_posts_per_address": 100_000, "webhook_posts_per_user": 100_000}
+    service = Service(Settings.load({}, action_spares=1, auto_approve_agents=True, **knobs))
+    service.base_url = "http://127.0.0.1"
+    await service.start()
+    made = Door(service, build_app(service))
+    yield made
+    await made.http.aclose()
+    await service.stop()
