@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import ssl
 import time
+import weakref
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -47,6 +48,8 @@ class SyncTransport:
 
     def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
         self._client = httpx.Client(**_options(base_url), transport=transport)
+        # A notebook seldom closes its client. The connections end with the last client that shares this transport.
+        self._closing = weakref.finalize(self, self._client.close)
         self.clock = _Clock()
 
     def send(self, request: Request) -> Answer:
@@ -71,7 +74,7 @@ class SyncTransport:
 
     def close(self) -> None:
         """Closes the connections."""
-        self._client.close()
+        self._closing()
 
 
 class AsyncTransport:

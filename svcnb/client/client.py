@@ -98,6 +98,9 @@ def _optioned(
 class Client(_Settings):
     """The service, synchronously. May be used from several threads.
 
+    Connections are kept open between calls, and closed by ``close()``, at the end of a ``with`` block, or when the last
+    client over them is gone.
+
     Settings come from the argument, else the environment, else the file (`svcnb.client.config`).
 
     Args:
@@ -283,6 +286,8 @@ class Client(_Settings):
 
 class AsyncClient(_Settings):
     """The service, asynchronously: the same nouns and verbs as `Client`, awaited. In notebooks, ``await`` just works.
+
+    Close it when done: ``async with``, or ``await svc.close()``.
 
     Takes the same arguments as `Client`; ``on_run`` listeners may be coroutine functions here.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from svcnb.emulator.actions.store import RunLog
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
 from svcnb.emulator.chain import Chain
+from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.control.faults import Faults
 from svcnb.emulator.control.snapshots import Snapshots
@@ -137,8 +139,7 @@ class Service:
         """
         try:
             await self.engine.start()
-            self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock)
-            self.directory = Directory(self.settings, self.chain, self.clock)
+            await self._start_chain()
             self.triggers.start()
         except BaseException:
             await self.stop()
@@ -159,6 +160,25 @@ class Service:
                 _LOG.exception("could not stop the %s cleanly", name)
         self.store.close()
         self._release_folder()
+
+    async def replace_chain(self, between: Callable[[], Awaitable[object]]) -> None:
+        """Ends the chain and starts it again.
+
+        Args:
+            between: Awaited while there is no chain.
+
+        Raises:
+            Unsupported: The chain is not ours.
+        """
+        if self.settings.chain_rpc is not None:
+            raise Unsupported("a chain that the emulator did not start cannot go back to its beginning")
+        await self.chain.stop()
+        await between()
+        await self._start_chain()
+
+    async def _start_chain(self) -> None:
+        self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock)
+        self.directory = Directory(self.settings, self.chain, self.clock)
 
     async def _stop_chain(self) -> None:
         chain = getattr(self, "chain", None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from sys import getrecursionlimit
 from typing import Any, Final, NoReturn
 
 from svcnb.protocol.errors import MalformedHex, MalformedValue, shown
@@ -25,6 +26,8 @@ from svcnb.protocol.typed_data import (
 from svcnb.protocol.vocabulary import Vocabulary
 
 _DEFAULT: Final = Vocabulary()
+_SAFE_RECURSION: Final = 5_000
+_MAX_DEPTH: Final = 2_048  # each level takes two bytes of the 4096
 _CANONICAL: Final = {flow: canonical_types(flow) for flow in Flow}
 _MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
 _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)
@@ -133,14 +136,30 @@ _compact: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).en
 
 def _small_enough(typed_data: object) -> object:
     try:
-        size = len(_compact(typed_data).encode("utf-8", "surrogatepass"))
+        size = -1 if _too_deep(typed_data) else len(_compact(typed_data).encode("utf-8", "surrogatepass"))
     except RecursionError:
-        _refuse(1, f"typed_data is nested too deeply to be within {MAX_TYPED_DATA_BYTES} bytes", "send the envelope")
+        size = -1
     except (TypeError, ValueError) as error:
         _refuse(1, f"typed_data is no JSON: {error}", "send plain JSON")
+    if size < 0:
+        _refuse(1, f"typed_data is nested too deeply to be within {MAX_TYPED_DATA_BYTES} bytes", "send the envelope")
     if size > MAX_TYPED_DATA_BYTES:
         _refuse(1, f"typed_data has {size} bytes as JSON, at most {MAX_TYPED_DATA_BYTES} are allowed")
     return typed_data
+
+
+def _too_deep(value: object) -> bool:
+    # The C encoder relies on Python's recursion limit. Libraries raise that (py_ecc, which eth-account loads, to
+    # 100 000), and then a nested list would not be refused but end the process.
+    if getrecursionlimit() <= _SAFE_RECURSION:
+        return False
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        containers = (item for item in level if isinstance(item, (dict, list)))
+        level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
+        if not level:
+            return False
+    return True
 
 
 def _parsed(typed_data: object) -> dict[str, Any]:

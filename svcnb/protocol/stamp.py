@@ -20,6 +20,7 @@ VERSION_MEMBER: Final = "protocolVersion"
 VERSION_SUFFIX: Final = "_PROTOCOL_VERSION"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 
+_MAX_DEPTH: Final = 32
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,127}\Z")
 _TAKEN: Final = re.compile(
     # ECMA-262: reserved words, those of strict mode and modules too, and names that cannot be declared or mislead.
@@ -136,15 +137,23 @@ def _json(value: Any) -> str:
 
 def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
     """Refuses what JavaScript would read as something else."""
-    if isinstance(value, (dict, list, tuple)):
-        if id(value) in inside:
-            raise MalformedValue(f"{where} contains itself", hint="stamp plain data")
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in items:
-            if isinstance(value, dict):
-                _check_member(key, where)
-            _check(item, f"{where}[{key!r}]", (*inside, id(value)))
-    elif isinstance(value, int) and not isinstance(value, bool):
+    if not isinstance(value, (dict, list, tuple)):
+        _check_plain(value, where)
+        return
+    if id(value) in inside:
+        raise MalformedValue(f"{where} contains itself", hint="stamp plain data")
+    if len(inside) == _MAX_DEPTH:
+        raise MalformedValue(f"the constant is nested more than {_MAX_DEPTH} deep", hint="stamp something flatter")
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(value, dict):
+            _check_member(key, where)
+        _check(item, f"{where}[{key!r}]", (*inside, id(value)))
+
+
+def _check_plain(value: Any, where: str) -> None:
+    if value is None or isinstance(value, (str, bool)):
+        return
+    if isinstance(value, int):
         if abs(value) > MAX_SAFE_INTEGER:
             raise MalformedValue(
                 f"{where} is {shown(value)}, and JavaScript rounds whole numbers beyond 2**53 - 1",
@@ -153,7 +162,7 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise MalformedValue(f"{where} is {value}, which JSON cannot say", hint="stamp a finite number or None")
-    elif value is not None and not isinstance(value, (str, bool)):
+    else:
         raise MalformedValue(
             f"{where} is {type(value).__name__}, which JSON cannot say",
             hint="stamp texts, numbers, booleans, None, lists and dictionaries; bytes as 0x hex",

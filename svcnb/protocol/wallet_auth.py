@@ -15,6 +15,10 @@ from typing import Any, Final, NamedTuple
 
 HEADER: Final = "X-Wallet-Auth"
 
+_MAX_BRACKETS: Final = 500
+"""An envelope has nine. Without a bound, a nested header could end a process in which a library raised the recursion
+limit."""
+
 
 class WalletAuth(NamedTuple):
     """What the header carries.
@@ -50,7 +54,10 @@ def decode_wallet_auth(value: str) -> WalletAuth | None:
         server looks for a key instead.
     """
     try:
-        found = json.loads(base64.b64decode(value.strip(), validate=True).decode())
+        text = base64.b64decode(value.strip(), validate=True).decode()
+        if text.count("[") + text.count("{") > _MAX_BRACKETS:
+            return None
+        found = json.loads(text)
     except (binascii.Error, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):

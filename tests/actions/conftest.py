@@ -188,6 +188,19 @@ def running_cid() -> str:
     return CID
 
 
+CHAIN = {"eth_chainId": "0x2105", "eth_blockNumber": "0x10", "eth_getBalance": "0xde0b6b3a7640000"}
+PAGES: dict[str, tuple[int, bytes, str, dict[str, str]]] = {
+    "/price": (200, b'{"symbol":"ETH","usd":3141.59}', "application/json", {}),
+    "/bytes": (200, bytes(range(256)), "application/octet-stream", {}),
+    "/away": (302, b"", "text/plain", {"location": "/price"}),
+    "/around": (302, b"", "text/plain", {"location": "/around"}),
+    "/cookie": (200, b"set", "text/plain", {"set-cookie": "crumb=1"}),
+    "/nothing": (204, b"", "text/plain", {}),
+    "/teapot": (418, b"short and stout", "text/plain", {}),
+    "/large": (200, b"x" * 2_000_000, "text/plain", {}),
+}
+
+
 class _Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     seen: list[tuple[str, str, dict[str, str], bytes]]
@@ -196,34 +209,18 @@ class _Site(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         self.server.seen.append((self.command, self.path, dict(self.headers), body))  # type: ignore[attr-defined]
         path = self.path.partition("?")[0]
-        if path == "/price":
-            self._send(200, b'{"symbol":"ETH","usd":3141.59}', "application/json")
-        elif path == "/echo":
+        if path == "/echo":
             self._send(200, json.dumps({"method": self.command, "body": body.decode()}).encode(), "application/json")
         elif path == "/rpc":
             asked = json.loads(body)
-            known = {"eth_chainId": "0x2105", "eth_blockNumber": "0x10", "eth_getBalance": "0xde0b6b3a7640000"}
-            reply = {"jsonrpc": "2.0", "id": asked["id"], "result": known[asked["method"]]}
+            reply = {"jsonrpc": "2.0", "id": asked["id"], "result": CHAIN[asked["method"]]}
             self._send(200, json.dumps(reply).encode(), "application/json")
-        elif path == "/bytes":
-            self._send(200, bytes(range(256)), "application/octet-stream")
-        elif path == "/away":
-            self._send(302, b"", "text/plain", location="/price")
-        elif path == "/around":
-            self._send(302, b"", "text/plain", location="/around")
-        elif path == "/cookie":
-            self._send(200, b"set", "text/plain", **{"set-cookie": "crumb=1"})
-        elif path == "/nothing":
-            self._send(204, b"", "text/plain")
-        elif path == "/teapot":
-            self._send(418, b"short and stout", "text/plain")
-        elif path == "/large":
-            self._send(200, b"x" * 2_000_000, "text/plain")
         elif path == "/silent":
             self.server.released.wait(20)  # type: ignore[attr-defined]
             self.close_connection = True
         else:
-            self._send(404, b"no such page", "text/plain")
+            status, content, kind, headers = PAGES.get(path, (404, b"no such page", "text/plain", {}))
+            self._send(status, content, kind, **headers)
 
     do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - http.server's names
 

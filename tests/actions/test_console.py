@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """The console (reference facts 5.3)."""
 
 from __future__ import annotations

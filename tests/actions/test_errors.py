@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Error texts (reference facts 5.6; 11.5, items 47 and 48)."""
 
 from __future__ import annotations

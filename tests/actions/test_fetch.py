@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Outbound requests as actions make them (reference facts 5.4, 5.7; 11.5, item 44)."""
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def test_an_error_status_is_an_answer_and_no_exception(path: str, status: int, w
     ]
 
 
-def test_redirects_are_followed_unless_told_otherwise(web: Any, site: Any):
+def test_redirects_are_followed_unless_told_otherwise(web: Any):
     source = """const main = async (url) => {
       const followed = await fetch(url + '/away');
       const manual = await fetch(url + '/away', { redirect: 'manual' });
@@ -96,7 +97,7 @@ def test_addresses_without_a_host_are_answered_here_and_counted(web: Any):
     assert web(source, max_fetch_count=2) == ["hi", "blob", "Too many outbound requests, maximum 2 per execution"]
 
 
-def test_a_request_can_be_aborted_before_and_while_it_waits(web: Any, site: Any):
+def test_a_request_can_be_aborted_before_and_while_it_waits(web: Any):
     source = """const main = async (url) => {
       const before = await fetch(url + '/price', { signal: AbortSignal.abort() }).catch((e) => e.name);
       const c = new AbortController();

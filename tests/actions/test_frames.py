@@ -19,7 +19,9 @@ def frame(body: object, blob: bytes = b"", secret: bytes = SECRET) -> bytes:
 
 
 @given(
-    strategies.lists(strategies.tuples(strategies.dictionaries(strategies.text(), strategies.integers()), strategies.binary())),
+    strategies.lists(
+        strategies.tuples(strategies.dictionaries(strategies.text(), strategies.integers()), strategies.binary())
+    ),
     strategies.lists(strategies.integers(min_value=1, max_value=64)),
 )
 def test_frames_come_out_whole_however_the_bytes_arrive(messages: list[tuple[dict[str, int], bytes]], cuts: list[int]):

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """What actions try, and how each attempt ends: within its own limits, while honest actions keep being answered.
 
 All attempts run at once, as many beside each other as the engine admits, and honest actions run among them. `ok` means that the action came to its
@@ -61,8 +62,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         TIMEOUT,
     ),
     "an endless WebAssembly loop": (
-        "const main = () => new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.of(0,97,115,109,1,0,0,0,1,4,1,"
-        "96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11))).exports.f()",
+        (
+            "const main = () => new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.of(0,97,115,109,1,0,0,0,1,4,1,"
+            "96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11))).exports.f()"
+        ),
         TIMEOUT,
     ),
     "swallowing every error for ever": ("const main = () => { for (;;) { try { null.x; } catch {} } }", TIMEOUT),
@@ -100,8 +103,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         MEMORY,
     ),
     "WebAssembly memory without end": (
-        "const main = () => { const a = []; for (;;) { const m = new WebAssembly.Memory({ initial: 256 });"
-        " new Uint8Array(m.buffer).fill(1); a.push(m); } }",
+        (
+            "const main = () => { const a = []; for (;;) { const m = new WebAssembly.Memory({ initial: 256 });"
+            " new Uint8Array(m.buffer).fill(1); a.push(m); } }"
+        ),
         MEMORY,
     ),
     "one huge buffer": (attempt("return new ArrayBuffer(2 ** 40)"), failed("RangeError")),
@@ -255,9 +260,11 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         ("ok", "honest"),
     ),
     "poisoned setters of frame members": (
-        "for (const k of ['kind', 'ok', 'id', 'resolve', 'reject', 'body', 'blob'])"
-        " Object.defineProperty(Object.prototype, k, { set() { throw new Error('caught'); }, get() { return 'forged'; }, configurable: true });"
-        " const main = async () => await Svc.Actions.getSvcActionWalletAddress({ ipfsId: 'q' })",
+        (
+            "for (const k of ['kind', 'ok', 'id', 'resolve', 'reject', 'body', 'blob'])"
+            " Object.defineProperty(Object.prototype, k, { set() { throw new Error('caught'); }, get() { return 'forged'; }, configurable: true });"
+            " const main = async () => await Svc.Actions.getSvcActionWalletAddress({ ipfsId: 'q' })"
+        ),
         ("ok", re.compile(r"\A0x[0-9a-f]{40}\Z")),
     ),
     "a poisoned Promise.prototype.then": (
@@ -265,34 +272,46 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         ("ok", "honest"),
     ),
     "poisoned typed arrays": (
-        "Uint8Array.prototype.set = Uint8Array.prototype.subarray = () => { throw 1; };"
-        " Object.getPrototypeOf(Uint8Array.prototype).set = () => { throw 1; }; const main = () => 'honest'",
+        (
+            "Uint8Array.prototype.set = Uint8Array.prototype.subarray = () => { throw 1; };"
+            " Object.getPrototypeOf(Uint8Array.prototype).set = () => { throw 1; }; const main = () => 'honest'"
+        ),
         ("ok", "honest"),
     ),
     "poisoned getters of typed arrays": (
-        "const a = Object.getPrototypeOf(Uint8Array.prototype); for (const k of ['length', 'buffer', 'byteLength'])"
-        " Object.defineProperty(a, k, { get() { throw new Error('caught'); } }); const main = () => 'honest'",
+        (
+            "const a = Object.getPrototypeOf(Uint8Array.prototype); for (const k of ['length', 'buffer', 'byteLength'])"
+            " Object.defineProperty(a, k, { get() { throw new Error('caught'); } }); const main = () => 'honest'"
+        ),
         ("ok", "honest"),
     ),
     "a poisoned encoder": (
-        "const seen = []; TextEncoder.prototype.encode = (t) => { seen.push(t); return new Uint8Array(0); };"
-        " const main = () => { console.log('secret'); return seen.length; }",
+        (
+            "const seen = []; TextEncoder.prototype.encode = (t) => { seen.push(t); return new Uint8Array(0); };"
+            " const main = () => { console.log('secret'); return seen.length; }"
+        ),
         ("ok", 0),
     ),
     "a poisoned JSON": (
-        "const seen = []; JSON.stringify = (x) => { seen.push(x); return '0'; }; JSON.parse = JSON.stringify;"
-        " const main = () => { console.log('x'); return [seen.length]; }",
+        (
+            "const seen = []; JSON.stringify = (x) => { seen.push(x); return '0'; }; JSON.parse = JSON.stringify;"
+            " const main = () => { console.log('x'); return [seen.length]; }"
+        ),
         ("ok", [0]),
     ),
     "a poisoned Function.prototype.call": (
-        "Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => { throw 1; };"
-        " const main = () => 'honest'",
+        (
+            "Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => { throw 1; };"
+            " const main = () => 'honest'"
+        ),
         ("ok", "honest"),
     ),
     "a poisoned Reflect": ("Reflect.apply = () => { throw 1; }; const main = () => 'honest'", ("ok", "honest")),
     "stealing the secret through a species": (
-        "const seen = []; Object.defineProperty(Uint8Array, Symbol.species, { get() { seen.push(1); return Uint8Array; } });"
-        " const main = () => { console.log('x'); return seen.length; }",
+        (
+            "const seen = []; Object.defineProperty(Uint8Array, Symbol.species, { get() { seen.push(1); return Uint8Array; } });"
+            " const main = () => { console.log('x'); return seen.length; }"
+        ),
         ("ok", 0),
     ),
     "a rejection that nobody handles": (
@@ -300,8 +319,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         throws(r"Uncaught \(in promise\) Error: stray"),
     ),
     "hiding a rejection from the host": (
-        "addEventListener('unhandledrejection', (e) => e.stopImmediatePropagation());"
-        " Promise.reject(new Error('stray')); const main = () => new Promise(() => {})",
+        (
+            "addEventListener('unhandledrejection', (e) => e.stopImmediatePropagation());"
+            " Promise.reject(new Error('stray')); const main = () => new Promise(() => {})"
+        ),
         throws("stray"),
     ),
     # --- operations ---------------------------------------------------------------------------------------------
@@ -310,8 +331,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         throws("Too many key operations, maximum 10 per execution"),
     ),
     "more keys than allowed, at once": (
-        "const main = async () => (await Promise.allSettled(Array.from({ length: 500 }, () => Svc.Actions.getSvcActionPrivateKey())))"
-        ".filter((x) => x.status === 'fulfilled').length",
+        (
+            "const main = async () => (await Promise.allSettled(Array.from({ length: 500 }, () => Svc.Actions.getSvcActionPrivateKey())))"
+            ".filter((x) => x.status === 'fulfilled').length"
+        ),
         ("ok", 10),
     ),
     "a key that was not given": (
@@ -323,13 +346,17 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
         TIMEOUT,
     ),
     "a hundred thousand operations at once": (
-        "const main = async () => { const a = []; for (let i = 0; i < 1e5; i++)"
-        " a.push(Svc.Actions.Decrypt({ pkpId: '0x', ciphertext: '00' })); await Promise.allSettled(a); }",
+        (
+            "const main = async () => { const a = []; for (let i = 0; i < 1e5; i++)"
+            " a.push(Svc.Actions.Decrypt({ pkpId: '0x', ciphertext: '00' })); await Promise.allSettled(a); }"
+        ),
         TIMEOUT,
     ),
     "more requests than allowed": (
-        "const main = async () => { let n = 0; for (;;) { try { await fetch('http://localhost/'); }"
-        " catch (e) { if (/Too many/.test(e.message)) throw e; n++; } } }",
+        (
+            "const main = async () => { let n = 0; for (;;) { try { await fetch('http://localhost/'); }"
+            " catch (e) { if (/Too many/.test(e.message)) throw e; n++; } } }"
+        ),
         throws("Too many outbound requests, maximum 50 per execution"),
     ),
 }
@@ -347,7 +374,7 @@ class Siege:
 def siege(room: Any) -> Siege:
     def run(name: str) -> Outcome:
         source, (how, _) = ATTEMPTS[name]
-        outcome: Outcome = room.run(source, timeout_ms=TIMEOUT_MS if how == "timeout" else 5_000)
+        outcome: Outcome = room.run(source, timeout_ms=TIMEOUT_MS if how == "timeout" else 20_000)
         return outcome
 
     honest: list[tuple[int, Outcome]] = []

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Pinned imports from a package folder (reference facts 5.5; 11.5, item 50)."""
 
 from __future__ import annotations

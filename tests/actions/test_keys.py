@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Key operations, Encrypt and Decrypt (reference facts 4.3, 4.4, 5.7; 11.5, items 45 and 53)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Finding and calling main (reference facts 5.1; 11.5, items 41 and 43)."""
 
 from __future__ import annotations

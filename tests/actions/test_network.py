@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """The network policy: allow, deny, record, replay, and private addresses."""
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def test_a_bad_policy_changes_nothing(tmp_path: Path):
     [
         ("93.184.215.14", True), ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
         ("127.0.0.1", False), ("10.1.2.3", False), ("172.16.0.1", False), ("192.168.1.1", False), ("169.254.169.254", False),
-        ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False), ("255.255.255.255", False),
+        ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False), ("255.255.255.255", False),  # noqa: S104 - an address to judge, not to listen on
         ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
         ("::ffff:93.184.215.14", True), ("ff02::1", False),
     ],
@@ -130,19 +131,19 @@ def test_only_addresses_of_the_public_internet_are_public(address: str, public: 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1"])
 async def test_private_addresses_are_blocked_when_set_whatever_they_are_called(host: str, site: Any):
     port = site.url.rpartition(":")[2]
-    with pytest.raises(OperationRefused, match="private address|no address|InvalidURL|fetch failed"):
+    with pytest.raises(OperationRefused, match="fetch failed"):
         await get(Network("allow", block_private=True), f"http://{host}:{port}/price")
     assert site.seen == []
 
 
-async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_once(site: Any):
+async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_once():
     asked: list[str] = []
 
     async def resolver(host: str, _port: int) -> list[str]:
         asked.append(host)
         return ["10.0.0.1"] if len(asked) == 1 else ["127.0.0.1"]
 
-    with pytest.raises(OperationRefused, match="rebind.example is a private address"):
+    with pytest.raises(OperationRefused, match=r"rebind\.example is a private address"):
         await get(Network("allow", block_private=True, resolver=resolver), "http://rebind.example/")
     assert asked == ["rebind.example"]
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Spares, concurrency, lost processes, and that nothing is left behind."""
 
 from __future__ import annotations
@@ -55,14 +56,16 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
     assert ticks() - before <= 1  # hundredths of a second, both together
 
 
-def test_a_thousand_runs_at_once_do_not_start_a_thousand_processes(new_room: Any, live_isolates: Any):
+def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_isolates: Any):
     room = new_room(spares=1, concurrency=2)
     most = 0
-    futures = [room.submit("const main = async (n) => { await null; return [n]; }", n, timeout_ms=60_000) for n in range(60)]
+    futures = [
+        room.submit("const main = async (n) => { await null; return [n]; }", n, timeout_ms=60_000) for n in range(40)
+    ]
     while not all(future.done() for future in futures):
         most = max(most, len(live_isolates()))
         time.sleep(0.02)
-    assert [future.result().response for future in futures] == [[n] for n in range(60)]
+    assert [future.result().response for future in futures] == [[n] for n in range(40)]
     # Running, spares (up to four times the setting under demand), starting, and those of the session's shared engine.
     assert most <= 2 + 4 + 2 + 8 + 2
 
@@ -213,10 +216,10 @@ def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolate
         room = new_room(spares=1)
         room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
         for pid in live_isolates():
-            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in ("0", "1", "2")]
+            links = [str(Path(f"/proc/{pid}/fd/{fd}").readlink()) for fd in ("0", "1", "2")]
             assert links[0].startswith("socket:")
             assert links[0] == links[1]
             assert "stderr" in links[2]
             inode = os.fstat(listener.fileno()).st_ino
-            everything = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+            everything = [str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()]
             assert f"socket:[{inode}]" not in everything

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """Actions as people write them, each result verified with a second library."""
 
 from __future__ import annotations
@@ -7,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from Crypto.Cipher import AES
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
+from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 
 from svcnb.emulator.actions.network import Network
 
 pytestmark = pytest.mark.engine
 
-TYPED = {
+TYPED: dict[str, Any] = {
     "domain": {"name": "Shop", "version": "2", "chainId": 8453, "verifyingContract": "0x" + "c0" * 20},
     "types": {
         "Order": [{"name": "buyer", "type": "Person"}, {"name": "items", "type": "Item[]"}, {"name": "note", "type": "string"}],
@@ -37,7 +41,9 @@ def test_signing_a_message_with_a_wallet(room: Any, wallet: Any):
     answer = room.value(source, {"pkpId": wallet[0], "text": "I agree ✓"})
     assert answer["address"] == Account.from_key(wallet[1]).address
     assert Account.recover_message(encode_defunct(text="I agree ✓"), signature=answer["signature"]) == answer["address"]
-    assert answer["signature"] == "0x" + Account.sign_message(encode_defunct(text="I agree ✓"), wallet[1]).signature.hex().removeprefix("0x")
+    assert answer["signature"] == "0x" + Account.sign_message(
+        encode_defunct(text="I agree ✓"), wallet[1]
+    ).signature.hex().removeprefix("0x")
 
 
 def test_signing_with_the_actions_own_key_which_anyone_can_look_up(room: Any, running_cid: str):
@@ -71,8 +77,6 @@ def test_a_secret_is_encrypted_by_one_action_and_used_by_another(room: Any, wall
       return { digest: ethers.utils.id(apiKey) };
     }"""
     ciphertext = room.value(store, {"pkpId": wallet[0], "secret": "sk-live-1234"}, host=room.host(cid="QmStore"))
-    from Crypto.Cipher import AES
-    from eth_utils import keccak
 
     raw = bytes.fromhex(ciphertext)
     plain = AES.new(wallet[1], AES.MODE_GCM, nonce=raw[:12]).decrypt_and_verify(raw[12:-16], raw[-16:])
@@ -86,7 +90,11 @@ def test_a_replayed_price_is_fetched_and_signed(room: Any, wallet: Any, tmp_path
     url = "https://prices.example/v1/eth-usd"
     exchange = {
         "request": {"method": "GET", "url": url},
-        "response": {"status": 200, "headers": [["content-type", "application/json"]], "body": '{"price":"3141.59","at":1700000000}'},
+        "response": {
+            "status": 200,
+            "headers": [["content-type", "application/json"]],
+            "body": '{"price":"3141.59","at":1700000000}',
+        },
     }
     recording.write_text(json.dumps({"version": 1, "exchanges": [exchange]}))
     source = """async function main({ pkpId, url }) {
@@ -98,23 +106,33 @@ def test_a_replayed_price_is_fetched_and_signed(room: Any, wallet: Any, tmp_path
     }"""
     answer = room.value(source, {"pkpId": wallet[0], "url": url}, host=room.host(network=Network("replay", recording)))
     assert answer["cents"] == "314159"
-    from eth_utils import keccak
 
     packed = b"ETH/USD" + (314159).to_bytes(32, "big") + (1700000000).to_bytes(8, "big")
     signed = encode_defunct(primitive=keccak(packed))
     assert Account.recover_message(signed, signature=answer["signature"]) == Account.from_key(wallet[1]).address
 
 
-@pytest.mark.parametrize("extra", [{"gasPrice": 2_000_000_000}, {"maxFeePerGas": 3_000_000_000, "maxPriorityFeePerGas": 1, "type": 2}])
-def test_a_transaction_signed_in_an_action_is_the_one_another_library_signs(extra: dict[str, int], room: Any, wallet: Any):
-    transaction = {"nonce": 3, "gas": 21_000, "to": "0x" + "d0" * 20, "value": 10**18, "data": "0x", "chainId": 31337, **extra}
+@pytest.mark.parametrize(
+    "extra", [{"gasPrice": 2_000_000_000}, {"maxFeePerGas": 3_000_000_000, "maxPriorityFeePerGas": 1, "type": 2}]
+)
+def test_a_transaction_signed_in_an_action_is_the_one_another_library_signs(
+    extra: dict[str, int], room: Any, wallet: Any
+):
+    transaction: dict[str, Any] = {
+        "nonce": 3,
+        "gas": 21_000,
+        "to": "0x" + "d0" * 20,
+        "value": 10**18,
+        "data": "0x",
+        "chainId": 31337,
+        **extra,
+    }
     source = """async function main({ pkpId, tx }) {
       const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId }));
       const { gas, value, ...rest } = tx;
       return signer.signTransaction({ ...rest, gasLimit: gas, value: ethers.BigNumber.from(value) });
     }"""
     raw = room.value(source, {"pkpId": wallet[0], "tx": {**transaction, "value": str(transaction["value"])}})
-    from eth_utils import to_checksum_address
 
     signed = Account.sign_transaction({**transaction, "to": to_checksum_address(transaction["to"])}, wallet[1])
     assert raw == "0x" + bytes(signed.raw_transaction).hex()

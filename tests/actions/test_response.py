@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """What an action answers (reference facts 5.2)."""
 
 from __future__ import annotations

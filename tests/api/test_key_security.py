@@ -21,7 +21,7 @@ def scene(account):
     return SimpleNamespace(account=account, x=x, y=y, wallet=account.wallet_made(), wire=account.wire)
 
 
-def member(scene, group: int) -> dict[str, object]:
+def member(group: int) -> dict[str, object]:
     return {"group_id": group, "action_ipfs_cid": CID}
 
 
@@ -67,8 +67,8 @@ def test_a_manage_list_reaches_its_groups_only(scene):
     """Item 31, also right after the account key removed the action."""
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[scene.x])
     scene.account.ok("remove_action_from_group", {"group_id": scene.x, "hashed_cid": hashed_cid(CID)})
-    assert scene.wire.post("add_action_to_group", key, member(scene, scene.x)).status_code == 200
-    assert scene.wire.post("add_action_to_group", key, member(scene, scene.y)).status_code == 403
+    assert scene.wire.post("add_action_to_group", key, member(scene.x)).status_code == 200
+    assert scene.wire.post("add_action_to_group", key, member(scene.y)).status_code == 403
 
 
 def test_an_add_list_reaches_its_groups_only(scene):
@@ -149,7 +149,7 @@ def test_a_key_without_permissions_may_do_nothing(scene):
         "add_group": {"group_name": "n", "group_description": ""},
         "remove_group": {"group_id": str(scene.x)},
         "create_wallet": {},
-        "add_action_to_group": member(scene, scene.x),
+        "add_action_to_group": member(scene.x),
         "add_pkp_to_group": pkp(scene, scene.x),
         "remove_pkp_from_group": pkp(scene, scene.x),
     }
@@ -173,7 +173,7 @@ def test_zero_means_all_groups_in_every_list(scene):
     """Specification 2; reference facts D14."""
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[0], add_pkp_to_groups=[0], remove_pkp_from_groups=[0])
     for path, body in (
-        ("add_action_to_group", member(scene, scene.y)),
+        ("add_action_to_group", member(scene.y)),
         ("remove_action_from_group", {"group_id": scene.y, "hashed_cid": hashed_cid(CID)}),
         ("add_pkp_to_group", pkp(scene, scene.y)),
         ("remove_pkp_from_group", pkp(scene, scene.y)),
@@ -185,7 +185,7 @@ def test_a_key_gains_no_right_in_the_group_it_makes(scene):
     """Reference facts 3.1."""
     key = scene.account.usage_key(can_create_groups=True)
     made = scene.wire.ok("add_group", key, {"group_name": "mine", "group_description": ""})
-    answer = scene.wire.post("add_action_to_group", key, member(scene, int(made["group_id"])))
+    answer = scene.wire.post("add_action_to_group", key, member(int(made["group_id"])))
     assert answer.status_code == 403
 
 

@@ -25,7 +25,7 @@ def test_chain_config_has_a_numeric_chain_id_and_needs_no_credential(wire):
     assert {"chain_name", "is_evm", "testnet", "token"} <= config.keys()
 
 
-def test_a_hello_world_action_runs_with_a_wildcard_usage_key(wire, account):
+def test_a_hello_world_action_runs_with_a_wildcard_usage_key(account):
     """11.1 item 2."""
     key = account.usage_key(execute_in_groups=[0])
     answer = account.run(HELLO, key=key)
@@ -40,7 +40,7 @@ def test_the_cid_of_a_source_is_a_json_string_for_a_json_string(wire):
     assert re.fullmatch(r"Qm[1-9A-HJ-NP-Za-km-z]{44}", answer.json())
 
 
-def test_an_account_exists_once_it_was_made(wire, account):
+def test_an_account_exists_once_it_was_made(account):
     """11.1 item 4."""
     answer = account.get("account_exists")
     assert (answer.status_code, answer.json()) == (200, True)

@@ -202,7 +202,7 @@ async def test_a_payment_is_begun_paid_on_the_page_and_confirmed(emulator, svc) 
     with pytest.raises(errors.BadRequest):
         await done(svc.billing.confirm(payment))
     assert (await done(svc.billing.pay_page(payment))).startswith(emulator.base_url)
-    emulator.request("POST", f"/processor/{payment.payment_intent_id}", {"outcome": "succeeded"})
+    emulator.processor(payment.payment_intent_id, "succeeded")
     before = await done(svc.billing.balance())
     after = await done(svc.billing.confirm(payment.payment_intent_id))
     assert after.available_cents == before.available_cents + 500

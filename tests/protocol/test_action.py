@@ -181,6 +181,14 @@ def test_a_constant_that_contains_itself_is_refused() -> None:
     assert Action(SOURCE).derive([twice, twice]).stamp is not None
 
 
+def test_a_constant_that_is_nested_too_deeply_is_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(MalformedValue, match="32 deep"):
+        Action(SOURCE).derive(deep)
+
+
 @pytest.mark.parametrize("version", [0, -1, True, "1", 1.0, None])
 def test_versions_are_positive_whole_numbers(version: Any) -> None:
     with pytest.raises(MalformedValue, match="protocol_version"):

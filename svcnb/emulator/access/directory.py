@@ -1,7 +1,7 @@
 """Which account a key belongs to, and what the contract lets it do.
 
-The contract is the truth and is asked; answers are kept until an event says that something changed; ``grant_delay_ms`` keeps new
-keys and grants from acting at once, as the real service's caches do (specification 3, reference facts 3.4).
+The contract is the truth and is asked; answers are kept until an event says that something changed. ``grant_delay_ms``
+keeps new keys and grants from acting at once, as the real service's caches do (specification 3, reference facts 3.4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The endpoints that a wallet opens with its signature, and the way from API mode to ChainSecured (specification 4.4)."""
+"""The endpoints that a wallet opens with its signature, and the way to ChainSecured (specification 4.4)."""
 
 from __future__ import annotations
 

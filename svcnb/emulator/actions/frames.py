@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from svcnb.emulator.actions.nesting import deeper_than
+
 SECRET_BYTES: Final = 16
 MAX_JSON_BYTES: Final = 16 * 1024 * 1024
 
+_MAX_DEPTH: Final = 8
 _LENGTHS = struct.Struct("<II")
 
 
@@ -73,9 +76,12 @@ class FrameReader:
             total = header + json_length + blob_length
             if len(buffer) < total:
                 return
+            text = bytes(buffer[header : header + json_length])
+            if deeper_than(text, _MAX_DEPTH):
+                raise BadFrame("a frame that nests too deep")
             try:
-                body = json.loads(buffer[header : header + json_length])
-            except (ValueError, RecursionError):
+                body = json.loads(text)
+            except ValueError:
                 raise BadFrame("a frame that holds no JSON") from None
             if not isinstance(body, dict):
                 raise BadFrame("a frame that is no JSON object")

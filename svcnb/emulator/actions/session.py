@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
+from svcnb.emulator.actions.nesting import deeper_than
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -121,7 +122,7 @@ class Session:
                 if self._finished.done():
                     return
                 self._hear(frame)
-        except (BadFrame, KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        except (BadFrame, KeyError, TypeError, ValueError, AttributeError):
             # Only the bootstrap holds the secret, so this is a defect or an escape. Either way: no answer from it.
             self._fail("host", HOST_LOST_TEXT)
 
@@ -154,7 +155,7 @@ class Session:
             too_long = f"Response is too long, maximum {self._limits.max_response_length} bytes"
             self._fail("throw", f"Uncaught (in promise) Error: {too_long}")
             return
-        self._finish(ok=True, response=response_value(frame.blob.decode(errors="replace")))
+        self._finish(ok=True, response=response_value(frame.blob))
 
     def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
         if call_id in self._calls:
@@ -304,18 +305,19 @@ class Session:
         )
 
 
-def response_value(text: str) -> object:
+def response_value(stored: bytes) -> object:
     """The value that answers for a stored response: its JSON value, else the text itself (reference facts 5.2)."""
-    if not text:
-        return ""
+    text = stored.decode(errors="replace")
+    if not text or deeper_than(stored, _MAX_RESPONSE_DEPTH):
+        return text
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         # A lone surrogate written as an escape is JSON that UTF-8 cannot carry on.
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
-    return text if _is_deep(text, value) else value
+    return value
 
 
 def _no_number(name: str) -> float:
@@ -327,20 +329,3 @@ def _finite(digits: str) -> float:
     if not math.isfinite(value):
         raise ValueError("no finite number")
     return value
-
-
-def _is_deep(text: str, value: object) -> bool:
-    if text.count("[") + text.count("{") <= _MAX_RESPONSE_DEPTH:
-        return False
-    level: list[object] = [value]
-    for _ in range(_MAX_RESPONSE_DEPTH):
-        level = [inner for outer in level for inner in _children(outer)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list) else []

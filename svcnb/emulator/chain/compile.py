@@ -106,7 +106,7 @@ def compile_contracts() -> Compiled:
                 "settings": SETTINGS,
                 "through_ir": list(THROUGH_IR),
             },
-            "sources_sha256": _digest(files),
+            "sources_sha256": digest(files),
             "diamond": "0x" + built[DIAMOND]["evm"]["bytecode"]["object"],
             "facets": {
                 name: {
@@ -189,7 +189,7 @@ def _interface(entries: list[dict[str, Any]], files: dict[str, str]) -> dict[str
         }
         for kind, length in (("function", 4), ("error", 4), ("event", 32))
     }
-    return {"sources_sha256": _digest(files), "abi": abi, **{f"{kind}s": found for kind, found in named.items()}}
+    return {"sources_sha256": digest(files), "abi": abi, **{f"{kind}s": found for kind, found in named.items()}}
 
 
 def _selectors(abi: list[dict[str, Any]]) -> list[str]:
@@ -198,7 +198,8 @@ def _selectors(abi: list[dict[str, Any]]) -> list[str]:
     )
 
 
-def _digest(files: dict[str, str]) -> str:
+def digest(files: dict[str, str]) -> str:
+    """SHA-256 over the names and texts of `sources`."""
     digest = hashlib.sha256()
     for name, text in files.items():
         digest.update(f"{name}\0{len(text.encode())}\0".encode() + text.encode())

@@ -25,10 +25,13 @@ table = Table(
     Column("clock", String, nullable=False),
     Column("randomness", String, nullable=False),
     Column("content", LargeBinary, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
 )
 
 # What belongs to the emulator itself and not to the world that it holds: never saved, never wiped.
 _OURS: Final = frozenset({table.name, meta.name})
+_CHAIN: Final = "chain_"
+"""How names of the chain's own tables begin; the chain saves itself."""
 
 
 class Snapshots:
@@ -58,11 +61,11 @@ class Snapshots:
         service = self._service
         async with service.traffic.exclusive():
             await service.runs.flush()
-            await service.chain.snapshot(name)
+            chain = await service.chain.export_snapshot()
             clock, randomness = json.dumps(service.clock.state()), json.dumps(service.randomness.state())
 
             def work(connection: Connection) -> None:
-                row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness}
+                row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 connection.execute(delete(table).where(table.c.name == name))
                 connection.execute(insert(table).values(**row, content=_pack(connection)))
 
@@ -81,16 +84,12 @@ class Snapshots:
         async with service.traffic.exclusive():
             await service.runs.flush()
 
-            def work(connection: Connection) -> Any:
-                row = connection.execute(select(table).where(table.c.name == name)).mappings().one_or_none()
-                if row is not None:
-                    _unpack(connection, row["content"])
-                return row
-
-            row = await service.store.run(work)
+            query = select(table).where(table.c.name == name)
+            row = await service.store.run(lambda connection: connection.execute(query).mappings().one_or_none())
             if row is None:
                 return False
-            await service.chain.restore(name)
+            await service.chain.import_snapshot(row["chain"])
+            await service.store.run(lambda connection: _unpack(connection, row["content"]))
             service.randomness.restore(json.loads(row["randomness"]))
             service.clock.restore(json.loads(row["clock"]))
             await self._forget()
@@ -113,11 +112,10 @@ class Snapshots:
         service = self._service
         async with service.traffic.exclusive():
             await service.runs.flush()
-            await service.store.run(_wipe)
             clock, randomness = self._start
             service.randomness.restore(randomness)
             service.clock.restore(clock)
-            await service.chain.reset()
+            await service.replace_chain(lambda: service.store.run(lambda connection: _wipe(connection, chain=True)))
             await self._forget()
 
     async def _forget(self) -> None:
@@ -130,7 +128,7 @@ def _pack(connection: Connection) -> bytes:
     content = {
         each.name: [[_plain(value) for value in row] for row in connection.execute(select(each))]
         for each in metadata.sorted_tables
-        if each.name not in _OURS
+        if each.name not in _OURS and not each.name.startswith(_CHAIN)
     }
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
 
@@ -144,9 +142,9 @@ def _unpack(connection: Connection, packed: bytes) -> None:
             connection.execute(insert(each), [dict(zip(names, map(_rich, row), strict=True)) for row in rows])
 
 
-def _wipe(connection: Connection) -> None:
+def _wipe(connection: Connection, *, chain: bool = False) -> None:
     for each in reversed(metadata.sorted_tables):
-        if each.name not in _OURS:
+        if each.name not in _OURS and (chain or not each.name.startswith(_CHAIN)):
             connection.execute(delete(each))
 
 

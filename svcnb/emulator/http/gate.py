@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
@@ -92,6 +93,10 @@ class Gate:
             if started:
                 raise
             await failure(error, self._docs_base)(scope, receive, send_with_headers)
+        except Unsupported as error:
+            # Only the control plane asks a chain for what chains in general cannot do.
+            refusal = StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
+            await failure(refusal, self._docs_base)(scope, receive, send_with_headers)
         except Exception:
             _LOG.exception("request %s %s failed", scope["method"], scope["path"])
             if started:

@@ -1,0 +1,122 @@
+"""What a call costs, and when (specification 7 and 8, reference facts 7)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+
+
+def test_every_billed_call_costs_one_cent_and_reading_is_free(account, key_body):
+    """Reference facts 7, the lists of billed and free endpoints."""
+    before = account.credit()
+    for path in ("list_groups", "list_wallets", "list_actions", "list_api_keys", "account_exists", "billing/balance"):
+        assert account.get(path).status_code == 200
+    account.ok("get_svc_action_ipfs_id", "function main() {}")
+    assert account.credit() == before
+
+    group = account.group()
+    key = account.usage_key()
+    wallet = account.wallet_made()
+    account.ok("update_group", {"group_id": group, "name": "n", "description": ""})
+    account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
+    hashed = account.listed("list_actions")[0]["hashed_cid"]
+    account.ok("update_action_metadata", {"hashed_cid": hashed, "name": "n", "description": ""})
+    account.ok("add_action_to_group", {"group_id": group, "action_ipfs_cid": CID})
+    account.ok("remove_action_from_group", {"group_id": group, "hashed_cid": hashed})
+    account.ok("delete_action", {"hashed_cid": hashed})
+    account.ok("add_pkp_to_group", {"group_id": group, "pkp_id": wallet})
+    account.ok("remove_pkp_from_group", {"group_id": group, "pkp_id": wallet})
+    account.ok("update_usage_api_key", key_body() | {"usage_api_key": key})
+    account.ok("update_usage_api_key_metadata", {"usage_api_key": key, "name": "n", "description": ""})
+    account.ok("remove_usage_api_key", {"usage_api_key": key})
+    account.ok("remove_group", {"group_id": str(group)})
+    assert before - account.credit() == 15
+
+
+def test_both_verbs_of_create_wallet_cost_the_same(account):
+    before = account.credit()
+    assert account.get("create_wallet").status_code == 200
+    account.ok("create_wallet")
+    assert before - account.credit() == 2
+
+
+def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
+    """Specification 7 rule 1 and 8: at least one second, never on failure."""
+    before = account.credit()
+    assert account.run("function main() { return 1 }").status_code == 200
+    assert before - account.credit() == 1
+    for code in ("function main() { throw new Error('no') }", "function (", "let x = 1;"):
+        assert account.run(code).status_code == 500
+    assert account.run("").status_code == 400
+    assert before - account.credit() == 1
+
+
+def test_an_execution_costs_a_cent_a_whole_second(account):
+    """Reference facts 7: the floor of the elapsed seconds."""
+    before = account.credit()
+    code = "async function main() { await new Promise((done) => setTimeout(done, 2100)); }"
+    assert account.run(code).status_code == 200
+    assert before - account.credit() == 2
+
+
+def test_a_usage_key_spends_the_accounts_credit(account):
+    key = account.usage_key(execute_in_groups=[0], can_create_groups=True)
+    before = account.credit()
+    account.run("function main() {}", key=key)
+    account.wire.ok("add_group", key, {"group_name": "n", "group_description": ""})
+    assert before - account.credit() == 2
+
+
+def test_the_last_cent_is_spent_once(poor):
+    """Calls at once cannot spend the same cent."""
+    account = poor.account(credit=2)
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: account.post("create_wallet").status_code, range(6)))
+    assert sorted(answers) == [200, 200, 402, 402, 402, 402]
+    assert account.credit() == 0
+    assert len(account.listed("list_wallets")) == 3
+
+
+def test_402_names_what_is_needed_and_what_is_there(broke):
+    """Specification 7, 402."""
+    body = broke.post("create_wallet").json()
+    assert body["error"] == "payment_required"
+    assert "$0.01" in body["message"]
+    assert "credit" in body["message"]
+
+
+def test_failed_executions_can_be_charged_by_a_setting(local):
+    """Reference facts Appendix B, charge_failed_runs."""
+    account = local(charge_failed_runs=True, starter_credits=5).account(credit=5)
+    assert account.run("function main() { throw 1 }").status_code == 500
+    assert account.credit() == 4
+
+
+def test_without_billing_everything_is_free_and_billing_answers_503(local):
+    """Reference facts Appendix B, billing_enabled."""
+    wire = local(billing_enabled=False)
+    made = wire.ok("new_account", body={"account_name": "n"})
+    key = made["api_key"]
+    wire.ok("create_wallet", key)
+    assert wire.post("svc_action", key, {"code": "function main() { return 2 }"}).json()["response"] == 2
+    for answer in (wire.get("billing/balance", key), wire.get("billing/processor_config")):
+        assert answer.status_code == 503
+        assert answer.json()["error"] == "service_unavailable"
+
+
+def test_a_new_account_gets_its_starter_credit_once(local):
+    """Specification 7 rule 4."""
+    wire = local(starter_credits=300)
+    made = wire.ok("new_account", body={"account_name": "n"})
+    assert wire.listed("billing/balance", made["api_key"])["balance_cents"] == -300
+
+
+@pytest.mark.parametrize("burst", [2])
+def test_new_accounts_can_be_limited_for_each_address(local, burst):
+    """Reference facts G26."""
+    wire = local(new_account_burst=burst)
+    statuses = [wire.post("new_account", body={"account_name": "n"}).status_code for _ in range(burst + 1)]
+    assert statuses == [200] * burst + [429]

@@ -1,0 +1,170 @@
+"""The emulator's controls under /_emulator (design section 4)."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+CODE = "function main() { return 1 }"
+
+
+@pytest.fixture
+def own(local):
+    return local(starter_credits=500)
+
+
+def test_the_state_tells_where_everything_is_and_no_secret(local):
+    wire = local(seed="a seed nobody should see", starter_credits=7)
+    state = wire.control("/state", method="GET")
+    config = wire.get("get_node_chain_config").json()
+    assert state["base_url"] == wire.base_url
+    assert state["rpc_url"] == config["rpc_url"] == f"{wire.base_url}/rpc"
+    assert state["contract_address"] == config["contract_address"]
+    assert state["settings"]["starter_credits"] == 7
+    assert state["seeded"] is True
+    assert "a seed nobody should see" not in str(state)
+
+
+def test_reset_goes_back_to_the_start(own):
+    account = own.account()
+    own.control("/clock", {"freeze": 2_000_000_000})
+    own.control("/faults", {"part": "chain"})
+    own.control("/reset")
+    assert own.get("account_exists", account.key).json() is False
+    assert own.control("/state", method="GET")["clock"]["frozen"] is False
+    assert own.control("/runs", method="GET") == {"runs": []}
+    fresh = own.account("after")
+    assert [group["name"] for group in fresh.listed("list_groups")] == []
+    assert fresh.run(CODE).status_code == 200
+
+
+def test_a_snapshot_brings_database_and_chain_back_together(own):
+    account = own.account()
+    account.group("before")
+    own.control("/snapshots/lesson%201")
+    credit = account.credit()
+    account.group("after")
+    gone = own.account("gone")
+    assert [entry["name"] for entry in own.control("/snapshots", method="GET")] == ["lesson 1"]
+    own.control("/snapshots/lesson%201/restore")
+    assert [group["name"] for group in account.listed("list_groups")] == ["before"]
+    assert account.credit() == credit
+    assert own.get("account_exists", gone.key).json() is False
+    account.group("again")
+    own.control("/snapshots/lesson%201/restore")
+    assert [group["name"] for group in account.listed("list_groups")] == ["before"]
+    assert account.run(CODE).status_code == 200
+    own.control("/snapshots/lesson%201", method="DELETE")
+    assert own.post("/_emulator/snapshots/lesson%201/restore").status_code == 404
+
+
+def test_time_can_stand_still_move_and_be_real_again(own):
+    own.control("/clock", {"freeze": 2_000_000_000})
+    assert own.control("/clock", {"advance": 10.5}) == {"now": 2_000_000_010.5, "frozen": True}
+    account = own.account()
+    key = account.usage_key()
+    assert key
+    (entry,) = account.listed("list_api_keys")
+    # Ten years of 365 days after the frozen moment (reference facts 2.2).
+    assert int(entry["expiration"]) == 2_000_000_010 + 10 * 365 * 24 * 3600
+    real = own.control("/clock", {"real": True})
+    assert real["frozen"] is False
+    assert abs(real["now"] - time.time()) < 5
+    for wrong in (
+        {},
+        {"freeze": 1.0, "advance": 1.0},
+        {"advance": -1},
+        {"advance": "1"},
+        {"real": False},
+        {"retreat": 1},
+    ):
+        assert own.post("/_emulator/clock", body=wrong).status_code == 422
+
+
+def test_faults_hit_as_often_as_ordered(own):
+    account = own.account()
+    own.control("/faults", {"part": "runtime", "times": 2})
+    own.control("/faults", {"part": "chain", "status": 500, "times": 1})
+    answers = [account.run(CODE).status_code for _ in range(4)]
+    assert answers == [500, 503, 503, 200]
+    own.control("/faults", {"part": "billing"})
+    assert [account.run(CODE).status_code for _ in range(2)] == [503, 503]
+    assert [fault["part"] for fault in own.control("/faults", method="GET")] == ["billing"]
+    own.control("/faults", method="DELETE")
+    assert account.run(CODE).status_code == 200
+    started = time.monotonic()
+    own.control("/faults", {"part": "runtime", "delay_ms": 300, "times": 1})
+    assert account.run(CODE).status_code == 200
+    assert time.monotonic() - started >= 0.3
+    assert own.post("/_emulator/faults", body={"part": "moon"}).status_code == 422
+
+
+def test_the_faucet_gives_eth(own):
+    address = "0x" + "12" * 20
+    own.control("/faucet", {"address": address, "wei": "1000000000000000000"})
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_getBalance", "params": [address, "latest"]}
+    assert int(own.post("/rpc", body=asked).json()["result"], 16) == 10**18
+
+
+def test_the_gateway_speaks_json_rpc(own):
+    chain_id = own.get("get_node_chain_config").json()["chain_id"]
+    asked = {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId", "params": []}
+    assert own.post("/rpc", body=asked).json() == {"jsonrpc": "2.0", "id": "a", "result": hex(chain_id)}
+    batch = own.post("/rpc", body=[asked, asked | {"id": 2, "method": "eth_noSuchThing"}]).json()
+    assert batch[0]["result"] == hex(chain_id)
+    assert batch[1]["error"]["code"] == -32601
+    broken = own.call("POST", "/rpc", content=b"{")
+    assert broken.json()["error"]["code"] == -32700
+
+
+def test_credit_goes_to_the_wallet_that_pays(own):
+    account = own.account()
+    before = account.credit()
+    assert own.control("/credit", {"wallet_address": account.wallet, "cents": 250}) == {"credit_cents": before + 250}
+    assert account.credit() == before + 250
+
+
+def test_a_payment_ends_as_ordered(own):
+    account = own.account()
+
+    def intent() -> str:
+        return str(account.ok("billing/create_payment_intent", {"amount_cents": 500})["payment_intent_id"])
+
+    failed = intent()
+    own.control(f"/processor/{failed}", {"outcome": "failed"})
+    assert account.post("billing/confirm_payment", {"payment_intent_id": failed}).status_code == 400
+    slow = intent()
+    own.control(f"/processor/{slow}", {"outcome": "processing"})
+    assert account.post("billing/confirm_payment", {"payment_intent_id": slow}).status_code == 400
+    own.control(f"/processor/{slow}", {"outcome": "succeeded"})
+    before = account.credit()
+    account.ok("billing/confirm_payment", {"payment_intent_id": slow})
+    assert account.credit() == before + 500
+    assert account.post("billing/confirm_payment", {"payment_intent_id": slow}).status_code == 400
+    assert account.credit() == before + 500
+    assert own.post("/_emulator/processor/pi_unknown", body={"outcome": "succeeded"}).status_code == 404
+
+
+def test_outbound_requests_can_be_refused(own):
+    account = own.account()
+    assert own.control("/network", {"policy": "deny"})["policy"] == "deny"
+    answer = account.run("async function main() { await fetch('http://127.0.0.1:9/'); }")
+    assert answer.status_code == 500
+    assert own.post("/_emulator/network", body={"policy": "record"}).status_code == 400
+
+
+def test_a_token_replaces_the_rule_of_the_own_machine(local):
+    wire = local(control_token="correct horse")
+    assert wire.call("GET", "/_emulator/state").status_code == 401
+    for wrong in ("Bearer wrong", "Basic correct horse", "correct horse", "Bearer"):
+        assert wire.call("GET", "/_emulator/state", headers={"Authorization": wrong}).status_code == 401
+    allowed = wire.call("GET", "/_emulator/state", headers={"Authorization": "Bearer correct horse"})
+    assert allowed.status_code == 200
+    assert "correct horse" not in allowed.text
+
+
+def test_what_there_is_not_is_a_structured_404(own):
+    for method, path in (("GET", "/runs/none"), ("DELETE", "/snapshots/none"), ("POST", "/snapshots/none/restore")):
+        answer = own.call(method, f"/_emulator{path}", **({"json": {}} if method == "POST" else {}))
+        assert (answer.status_code, answer.json()["error"]) == (404, "not_found")

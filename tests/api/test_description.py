@@ -1,0 +1,144 @@
+"""The description of the API and its interactive view (specification 9.3, 9.4)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+SPECIFIED = {
+    "POST": {
+        "new_account",
+        "add_usage_api_key",
+        "create_wallet",
+        "add_group",
+        "add_action_to_group",
+        "add_pkp_to_group",
+        "svc_action",
+        "remove_usage_api_key",
+        "update_usage_api_key",
+        "update_usage_api_key_metadata",
+        "remove_group",
+        "update_group",
+        "add_action",
+        "delete_action",
+        "remove_action_from_group",
+        "update_action_metadata",
+        "remove_pkp_from_group",
+        "get_svc_action_ipfs_id",
+        "billing/create_payment_intent",
+        "billing/confirm_payment",
+        "create_wallet_with_signature",
+        "convert_to_chain_secured_account",
+        "add_usage_api_key_with_signature",
+    },
+    "GET": {
+        "account_exists",
+        "create_wallet",
+        "list_api_keys",
+        "list_groups",
+        "list_wallets",
+        "list_wallets_in_group",
+        "list_actions",
+        "get_node_chain_config",
+        "get_api_payers",
+        "get_admin_api_payer",
+        "billing/processor_config",
+        "billing/balance",
+    },
+}
+WITHOUT_CREDENTIAL = {
+    "new_account",
+    "get_node_chain_config",
+    "get_api_payers",
+    "get_admin_api_payer",
+    "get_svc_action_ipfs_id",
+    "billing/processor_config",
+    "create_wallet_with_signature",
+    "add_usage_api_key_with_signature",
+}
+
+
+@pytest.fixture(scope="module")
+def description(wire):
+    answer = wire.get("openapi.json")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    return answer.json()
+
+
+@pytest.mark.parametrize(("method", "name"), sorted((m, n) for m, names in SPECIFIED.items() for n in names))
+def test_every_specified_endpoint_is_described_and_answers(wire, description, method, name):
+    operation = description["paths"][f"/core/v1/{name}"][method.lower()]
+    assert operation["summary"]
+    assert ("security" in operation and operation["security"] == []) == (name in WITHOUT_CREDENTIAL)
+    answer = wire.call(method, name, **({"json": {}} if method == "POST" else {}))
+    assert answer.status_code not in {404, 405, 500}
+
+
+def test_the_statuses_that_occur_are_described(description):
+    """The guards' statuses stand in the description of what they guard."""
+    paths = description["paths"]
+    billed = paths["/core/v1/add_group"]["post"]["responses"]
+    assert {"200", "400", "401", "402", "403", "404", "413", "422", "500", "503"} == billed.keys()
+    assert "429" in paths["/core/v1/svc_action"]["post"]["responses"]
+    assert {"401", "422"} <= paths["/core/v1/list_groups"]["get"]["responses"].keys()
+    assert "402" not in paths["/core/v1/list_groups"]["get"]["responses"]
+
+
+def test_every_reference_inside_the_description_leads_somewhere(description):
+    for name in set(re.findall(r'"#/components/([^"]+)"', str(description).replace("'", '"'))):
+        part, _, entry = name.partition("/")
+        assert entry in description["components"][part], name
+
+
+def test_bodies_of_answers_and_requests_are_described(description):
+    billed = description["paths"]["/core/v1/add_group"]["post"]
+    schema = billed["requestBody"]["content"]["application/json"]["schema"]
+    request = description["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    assert request["required"] == ["group_name"]
+    assert {"group_name", "group_description", "pkp_ids_permitted", "cid_hashes_permitted"} == request[
+        "properties"
+    ].keys()
+    error = billed["responses"]["402"]["content"]["application/json"]["schema"]
+    assert error == {"$ref": "#/components/schemas/ErrorBody"}
+    refused = billed["responses"]["403"]["content"]["application/json"]["schema"]
+    assert refused["type"] == "string"
+
+
+def test_the_deprecated_verb_is_marked_here_and_in_its_answers(description, account):
+    """Specification 9.4, reference facts G31."""
+    both = description["paths"]["/core/v1/create_wallet"]
+    assert both["get"]["deprecated"] is True
+    assert "deprecated" not in both["post"]
+    old, new = account.get("create_wallet"), account.post("create_wallet")
+    assert old.headers["Deprecation"] == "true"
+    assert old.headers["Link"] == '</core/v1/create_wallet>; rel="successor-version"'
+    assert "Deprecation" not in new.headers
+
+
+def test_the_control_plane_is_no_part_of_the_described_service(description):
+    assert not [path for path in description["paths"] if "_emulator" in path or path.startswith("/processor")]
+
+
+def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
+    """Specification 9.3; works without internet: every address in it is this server's, and answers."""
+    page = wire.get("swagger-ui")
+    assert page.status_code == 200
+    assert page.headers["Content-Type"].startswith("text/html")
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(addresses) >= 3
+    for address in addresses:
+        assert address.startswith("/core/v1/")
+        asset = wire.call("GET", address)
+        assert asset.status_code == 200, address
+        assert asset.content
+    assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+    assert wire.call("GET", "/core/v1/swagger-ui/../../../etc/passwd").status_code == 404
+    assert wire.get("swagger-ui/nothing.js").status_code == 404
+
+
+def test_the_root_leads_to_the_view_and_the_short_address_to_the_description(wire):
+    """Reference facts 2.5."""
+    assert wire.call("GET", "/").headers["Location"] == "/core/v1/swagger-ui"
+    assert wire.call("GET", "/openapi.json").headers["Location"] == "/core/v1/openapi.json"

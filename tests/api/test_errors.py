@@ -1,0 +1,137 @@
+"""The two error shapes and every status (specification 7)."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from urllib.parse import urlsplit
+
+import pytest
+
+UNKNOWN_PATHS = [
+    "/",
+    "/core",
+    "/core/v1",
+    "/core/v1/nothing",
+    "/core/v1/list_groups/",
+    "/core/v2/list_groups",
+    "/x.html",
+]
+
+
+@pytest.mark.parametrize("path", UNKNOWN_PATHS[1:])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+def test_an_unknown_path_is_a_structured_404(wire, method, path):
+    answer = wire.call(method, path)
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json()["error"] == "not_found"
+
+
+@pytest.mark.parametrize(("method", "path", "allowed"), [("GET", "add_group", "POST"), ("POST", "list_groups", "GET")])
+def test_a_known_path_with_another_method_says_which_is_allowed(wire, method, path, allowed):
+    answer = wire.call(method, path)
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == allowed
+    assert answer.json().keys() == {"error", "message", "fix", "docs_url"}
+
+
+def test_the_deprecated_get_is_not_reached_by_head(account):
+    """HEAD must change nothing."""
+    before = account.listed("list_wallets")
+    assert account.wire.call("HEAD", "create_wallet", account.key).status_code == 405
+    assert account.listed("list_wallets") == before
+    assert account.wire.call("HEAD", "get_node_chain_config").status_code == 200
+
+
+def test_an_oversize_body_is_413_after_the_guards(poor):
+    """Reference facts 2.1, 2.9: keys first, then the size."""
+    large = b'{"code": "' + b" " * (10 * 1024 * 1024) + b'"}'
+    assert poor.call("POST", "svc_action", content=large).status_code == 401
+    account = poor.account(credit=5)
+    answer = poor.call("POST", "svc_action", account.key, content=large)
+    assert answer.status_code == 413
+    assert answer.json()["error"] == "payload_too_large"
+    assert account.credit() == 5
+    chunked = poor.call(
+        "POST", "svc_action", account.key, content=(large[i : i + 65536] for i in range(0, len(large), 65536))
+    )
+    assert chunked.status_code == 413
+
+
+def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
+    """JSON types are not converted into each other (422)."""
+    for path, body in (
+        ("add_group", {"group_name": 1, "group_description": ""}),
+        ("add_group", {"group_name": "n", "group_description": "", "cid_hashes_permitted": "0x0"}),
+        ("add_group", {"group_name": "n", "group_description": "", "cid_hashes_permitted": [7]}),
+        ("add_group", {"group_name": "n", "group_description": "", "pkp_ids_permitted": [0]}),
+        ("add_usage_api_key", {"name": "n", "description": "", "can_create_groups": 1}),
+        ("add_usage_api_key", {"name": "n", "description": "", "can_create_groups": "true"}),
+        ("add_usage_api_key", {"name": "n", "description": "", "execute_in_groups": [-1]}),
+        ("add_usage_api_key", {"name": "n", "description": "", "execute_in_groups": [1.5]}),
+        ("add_usage_api_key", {"name": "n", "description": "", "execute_in_groups": [True]}),
+        ("add_usage_api_key", {"name": "n", "description": "", "execute_in_groups": [2**64]}),
+        ("svc_action", {"code": 5}),
+        ("billing/create_payment_intent", {"amount_cents": "500"}),
+        ("billing/create_payment_intent", {"amount_cents": 500.5}),
+        ("billing/create_payment_intent", {}),
+    ):
+        answer = account.post(path, body)
+        assert answer.status_code == 422, (path, body, answer.text)
+        assert answer.json()["error"] == "unprocessable_entity"
+
+
+def test_unknown_members_are_ignored(account):
+    """Reference facts 2.1."""
+    body = {"group_name": "n", "group_description": "", "colour": "blue"}
+    assert account.post("add_group", body).status_code == 200
+
+
+def test_a_body_that_is_no_json_number_is_400(account):
+    """NaN is no JSON, whatever many parsers think."""
+    answer = account.wire.call("POST", "svc_action", account.key, content=b'{"code": "x", "js_params": NaN}')
+    assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+
+
+def test_json_is_read_whatever_the_content_type_says(account):
+    """Reference facts 2.1; the strict setting below."""
+    content = json.dumps({"group_name": "n", "group_description": ""})
+    answer = account.wire.call(
+        "POST", "add_group", account.key, content=content, headers={"Content-Type": "text/plain"}
+    )
+    assert answer.status_code == 200
+
+
+def test_small_payments_are_refused_with_a_json_string(account):
+    """Specification 8; reference facts 2.7."""
+    for amount in (499, 0, -500):
+        answer = account.post("billing/create_payment_intent", {"amount_cents": amount})
+        assert answer.status_code == 400
+        assert isinstance(answer.json(), str)
+        assert "500" in answer.json()
+
+
+def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
+    """Raw bytes that no client library would send."""
+    address = urlsplit(wire.base_url)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=10)
+    try:
+        connection.putrequest("POST", "/core/v1/add_group", skip_accept_encoding=True)
+        connection.putheader("Content-Length", "2")
+        connection.putheader("X-Api-Key", "\xff\xfe")
+        connection.endheaders(b"{}")
+        answer = connection.getresponse()
+        assert answer.status == 401
+        assert json.loads(answer.read())["error"] == "unauthorized"
+    finally:
+        connection.close()
+    assert wire.get("get_node_chain_config").status_code == 200
+
+
+def test_the_docs_address_of_an_error_answers(wire):
+    """docs_url works without internet."""
+    for answer in (wire.get("nothing"), wire.post("add_group")):
+        address = answer.json()["docs_url"]
+        assert address.startswith(wire.base_url)
+        assert wire.call("GET", address.removeprefix(wire.base_url).partition("#")[0]).status_code == 200

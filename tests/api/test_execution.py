@@ -1,0 +1,172 @@
+"""Execution over HTTP (specification 1, 4.1; reference facts 2.6, 11.2). The runtime itself has tests of its own."""
+
+from __future__ import annotations
+
+from eth_account import Account as EthAccount
+from eth_account.messages import encode_defunct
+
+from svcnb.protocol.cid import source_cid
+from svcnb.protocol.hashes import hashed_cid
+
+SIGN_WITH_OWN_KEY = """
+async function main({ text }) {
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  return {
+    address: wallet.address,
+    signature: await wallet.signMessage(text),
+    publicKey: ethers.utils.computePublicKey(wallet.publicKey, true),
+  };
+}
+"""
+ENCRYPT = "async function main({ pkpId, message }) { return Svc.Actions.Encrypt({ pkpId, message }); }"
+DECRYPT = "async function main({ pkpId, ciphertext }) { return Svc.Actions.Decrypt({ pkpId, ciphertext }); }"
+PRIVATE_KEY = "async function main({ pkpId }) { return Svc.Actions.getPrivateKey({ pkpId }); }"
+
+
+def test_an_action_signs_with_its_own_key(account):
+    """11.2 item 16; the signature is checked by another library."""
+    answer = account.run(SIGN_WITH_OWN_KEY, {"text": "hello"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["has_error"] is False
+    signed = answer.json()["response"]
+    assert EthAccount.recover_message(encode_defunct(text="hello"), signature=signed["signature"]) == signed["address"]
+    read = account.run(
+        "async function main({ ipfsId }) { return [await Svc.Actions.getSvcActionPublicKey({ ipfsId }), "
+        "await Svc.Actions.getSvcActionWalletAddress({ ipfsId })]; }",
+        {"ipfsId": source_cid(SIGN_WITH_OWN_KEY)},
+    )
+    assert read.json()["response"] == [signed["publicKey"], signed["address"].lower()]
+
+
+def test_what_one_action_encrypts_another_decrypts(account):
+    """11.2 item 17: a wildcard key, the master wallet, no group."""
+    key = account.usage_key(execute_in_groups=[0])
+    sealed = account.run(ENCRYPT, {"pkpId": account.wallet, "message": "a secret, 私"}, key=key).json()["response"]
+    assert isinstance(sealed, str)
+    assert sealed
+    opened = account.run(DECRYPT, {"pkpId": account.wallet, "ciphertext": sealed}, key=key)
+    assert opened.json()["response"] == "a secret, 私"
+
+
+def test_a_wallet_needs_one_group_with_the_action_in_it(account):
+    """Reference facts 3.3, 4.5: membership in two different groups does not add up."""
+    wallet = account.wallet_made()
+    hashed = hashed_cid(source_cid(PRIVATE_KEY))
+    with_action = account.group("action", cids=[hashed])
+    with_wallet = account.group("wallet", cids=["0x" + "ab" * 32], pkps=[wallet])
+    key = account.usage_key(execute_in_groups=[with_action, with_wallet])
+    refused = account.run(PRIVATE_KEY, {"pkpId": wallet}, key=key)
+    assert refused.status_code == 500
+    assert "not authorized to use wallet" in refused.json()
+    account.ok("add_pkp_to_group", {"group_id": with_action, "pkp_id": wallet})
+    revealed = account.run(PRIVATE_KEY, {"pkpId": wallet}, key=key)
+    assert EthAccount.from_key(revealed.json()["response"]).address.lower() == wallet
+
+
+def test_the_wallet_wildcard_of_a_group_permits_every_registered_wallet(account):
+    wallet = account.wallet_made()
+    group = account.group("any", cids=["0x0"], pkps=["0x" + "00" * 20])
+    key = account.usage_key(execute_in_groups=[group])
+    assert account.run(PRIVATE_KEY, {"pkpId": wallet}, key=key).status_code == 200
+    foreign = account.wire.account("other").wallet_made()
+    refused = account.run(PRIVATE_KEY, {"pkpId": foreign}, key=key)
+    assert refused.status_code == 500
+    assert "not registered" in refused.json()
+
+
+def test_the_stricter_wallet_rule_is_a_setting(local):
+    """Reference facts 3.3, wildcard_wallet_requires_group."""
+    account = local(wildcard_wallet_requires_group=True).account()
+    key = account.usage_key(execute_in_groups=[0])
+    assert account.run("function main() {}", key=key).status_code == 200
+    assert account.run(PRIVATE_KEY, {"pkpId": account.wallet}, key=key).status_code == 500
+    account.group("both", cids=["0x0"], pkps=[account.wallet])
+    assert account.run(PRIVATE_KEY, {"pkpId": account.wallet}, key=key).status_code == 200
+
+
+def test_code_that_ran_before_runs_by_its_cid(account):
+    """Reference facts 2.6: code wins over ipfs_id; an unknown one is 400."""
+    code = f"function main() {{ return '{account.wallet}'; }}"
+    cid = source_cid(code)
+    run = account.wire.post
+    missed = run("svc_action", account.key, {"ipfs_id": cid})
+    assert (missed.status_code, isinstance(missed.json(), str)) == (400, True)
+    assert account.run(code).status_code == 200
+    assert run("svc_action", account.key, {"ipfs_id": cid}).json()["response"] == account.wallet
+    both = {"ipfs_id": cid, "code": "function main() { return 'code'; }"}
+    assert run("svc_action", account.key, both).json()["response"] == "code"
+
+
+def test_nothing_to_run_is_400_and_blank_code_does_nothing(account):
+    """Reference facts 2.6, 5.1."""
+    for body in ({}, {"code": ""}, {"code": None}, {"ipfs_id": ""}):
+        answer = account.post("svc_action", body)
+        assert (answer.status_code, isinstance(answer.json(), str)) == (400, True)
+    assert account.run(" \n\t").json() == {"response": "", "logs": "", "has_error": False}
+
+
+def test_params_arrive_as_the_one_argument_of_main(account):
+    """Reference facts 5.1; js_params may be any JSON value."""
+    code = "function main(...given) { return { given, global: typeof globalThis.a }; }"
+    for params in ({"a": 1}, [1, "x", None], "text", 7, None, True):
+        answer = account.run(code, params).json()["response"]
+        assert answer == {"given": [params], "global": "undefined"}
+
+
+def test_what_is_printed_comes_back(account):
+    answer = account.run("function main() { console.log('one', 2); console.error({ a: [1] }); return 'done'; }")
+    assert answer.json() == {"response": "done", "logs": "one 2\n{ a: [ 1 ] }\n", "has_error": False}
+
+
+def test_a_thrown_error_is_a_500_string_with_the_stack(account):
+    """Reference facts 5.6, 11.5 item 47."""
+    answer = account.run("function main() {\n  throw new TypeError('broken');\n}")
+    assert answer.status_code == 500
+    text = answer.json()
+    assert text.startswith("Internal server error")
+    assert "Uncaught (in promise) TypeError: broken" in text
+    assert "<user_provided_script>:2:" in text
+
+
+def test_half_a_surrogate_pair_survives_the_answer_and_has_no_cid(account):
+    answer = account.run("function main() { console.log('\\ud800'); return ['\\ud83d']; }")
+    assert answer.status_code == 200
+    assert b"\\ud83d" in answer.content
+    body = account.wire.call("POST", "svc_action", account.key, content=b'{"code": "\\ud800"}')
+    assert body.status_code == 400
+
+
+def test_executions_are_kept_with_logs_trace_and_cost(account):
+    """Design section 4: GET /_emulator/runs."""
+    good = account.run("function main() { console.log('kept'); }")
+    bad = account.run("function main() { console.log('kept too'); throw new Error('x'); }")
+    key = account.usage_key()
+    refused = account.run("function main() {}", key=key)
+    record = account.wire.control(f"/runs/{good.headers['X-Request-Id']}", method="GET")
+    assert (record["status"], record["http_status"], record["cost_cents"]) == ("success", 200, 1)
+    assert record["logs"] == "kept\n"
+    assert record["cid"] == source_cid("function main() { console.log('kept'); }")
+    assert record["trace"]["engine"]
+    failed = account.wire.control(f"/runs/{bad.headers['X-Request-Id']}", method="GET")
+    assert (failed["status"], failed["logs"], failed["cost_cents"]) == ("failed", "kept too\n", 0)
+    newest = account.wire.control("/runs?limit=1", method="GET")["runs"]
+    assert newest[0]["request_id"] == refused.headers["X-Request-Id"]
+    assert (newest[0]["status"], newest[0]["http_status"]) == ("refused", 403)
+    assert account.key not in str(account.wire.control("/runs", method="GET"))
+
+
+def test_an_expired_usage_key_cannot_run_and_still_reads(local):
+    """Reference facts 3.1: denied at the expiration exactly, writes refused, reads work, the account key is exempt."""
+    wire = local(starter_credits=500)
+    account = wire.account()
+    key = account.usage_key(execute_in_groups=[0], can_create_groups=True)
+    (entry,) = account.listed("list_api_keys")
+    wire.control("/clock", {"freeze": int(entry["expiration"]) - 1})
+    assert account.run("function main() {}", key=key).status_code == 200
+    wire.control("/clock", {"advance": 1})
+    refused = account.run("function main() {}", key=key)
+    assert refused.status_code == 403
+    assert "expired" in refused.json()
+    assert wire.post("add_group", key, {"group_name": "n", "group_description": ""}).status_code == 403
+    assert wire.listed("list_groups", key) == []
+    assert account.run("function main() {}").status_code == 200

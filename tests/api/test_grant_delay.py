@@ -1,0 +1,56 @@
+"""Grants that take a while to act (specification 3: "a short, variable delay"), by the setting grant_delay_ms."""
+
+from __future__ import annotations
+
+import time
+
+from svcnb.protocol.cid import source_cid
+
+DELAY_S = 0.7
+CODE = "function main() { return 'ran'; }"
+
+
+def wait_until_effective(run) -> tuple[set[int], float]:
+    """Polls the real execution path, as callers are told to; answers what was seen before, and for how long."""
+    before: set[int] = set()
+    started = time.monotonic()
+    while (status := run().status_code) != 200:
+        before.add(status)
+        assert time.monotonic() - started < 20
+    return before, time.monotonic() - started
+
+
+def test_new_keys_and_grants_act_late_and_removals_at_once(local):
+    wire = local(grant_delay_ms=int(DELAY_S * 1000), starter_credits=1_000)
+    account = wire.account(credit=1_000)
+    group = account.group("x")
+    made_at = time.monotonic()
+    key = account.usage_key(execute_in_groups=[group])
+
+    # The key lists at once, and is unknown to execution.
+    assert len(wire.listed("list_api_keys", key)) == 1
+    assert account.run(CODE, key=key).status_code == 401
+    time.sleep(max(0.0, made_at + DELAY_S + 0.05 - time.monotonic()))
+    assert account.run(CODE, key=key).status_code == 403
+
+    # Its group permits the action at once in the lists, and late in execution.
+    account.ok("add_action_to_group", {"group_id": group, "action_ipfs_cid": source_cid(CODE)})
+    assert len(account.listed("list_actions", group_id=group)) == 1
+    before, waited = wait_until_effective(lambda: account.run(CODE, key=key))
+    assert before == {403}
+    assert waited > DELAY_S / 2
+
+    # Other grants under way do not take back what acts already.
+    account.ok("add_pkp_to_group", {"group_id": group, "pkp_id": account.wallet})
+    assert account.run(CODE, key=key).status_code == 200
+
+    # What is taken away is gone at once, whatever is under way.
+    account.ok("update_usage_api_key", {"usage_api_key": key, "name": "n", "description": "", "execute_in_groups": []})
+    assert account.run(CODE, key=key).status_code == 403
+    account.ok("remove_usage_api_key", {"usage_api_key": key})
+    assert account.run(CODE, key=key).status_code == 401
+
+
+def test_the_account_key_does_not_wait(local):
+    wire = local(grant_delay_ms=60_000, starter_credits=500)
+    assert wire.account().run(CODE).status_code == 200

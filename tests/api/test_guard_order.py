@@ -1,0 +1,155 @@
+"""Which refusal comes first (reference facts 2.1), and that a refused call costs nothing (specification 7 rule 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+KEY_HASH = "0x" + "ab" * 32
+
+# Every endpoint with a body and a key, with a body that its schema accepts.
+BILLED: dict[str, dict[str, Any]] = {
+    "add_usage_api_key": {"name": "n", "description": ""},
+    "update_usage_api_key": {"usage_api_key": KEY_HASH, "name": "n", "description": ""},
+    "update_usage_api_key_metadata": {"usage_api_key": KEY_HASH, "name": "n", "description": ""},
+    "remove_usage_api_key": {"usage_api_key": KEY_HASH},
+    "add_group": {"group_name": "n", "group_description": ""},
+    "update_group": {"group_id": 7, "name": "n", "description": ""},
+    "remove_group": {"group_id": "7"},
+    "add_action": {"action_ipfs_cid": "QmX", "name": "n", "description": ""},
+    "delete_action": {"hashed_cid": KEY_HASH},
+    "update_action_metadata": {"hashed_cid": KEY_HASH, "name": "n", "description": ""},
+    "add_action_to_group": {"group_id": 7, "action_ipfs_cid": "QmX"},
+    "remove_action_from_group": {"group_id": 7, "hashed_cid": KEY_HASH},
+    "add_pkp_to_group": {"group_id": 7, "pkp_id": "0x" + "ab" * 20},
+    "remove_pkp_from_group": {"group_id": 7, "pkp_id": "0x" + "ab" * 20},
+}
+METERED = {**BILLED, "svc_action": {"code": "function main() {}"}}
+BROKEN = b'{"group_name": '
+
+
+def sent(wire, path: str, key: str | None, content: bytes):
+    return wire.call("POST", path, key, content=content, headers={"Content-Type": "application/json"})
+
+
+def structured(answer, status: int, code: str) -> None:
+    assert answer.status_code == status, answer.text
+    body = answer.json()
+    assert body.keys() == {"error", "message", "fix", "docs_url"}
+    assert body["error"] == code
+    assert all(body.values())
+
+
+@pytest.mark.parametrize("path", METERED)
+def test_a_missing_key_comes_before_a_broken_body(wire, path):
+    structured(sent(wire, path, None, BROKEN), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("path", METERED)
+def test_an_unknown_key_comes_before_a_broken_body_and_is_never_402(wire, path):
+    """Specification 7 rule 2."""
+    structured(sent(wire, path, "unknown", BROKEN), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("path", [*METERED, "create_wallet"])
+def test_missing_credit_comes_before_a_broken_body(broke, path):
+    answer = sent(broke.wire, path, broke.key, BROKEN)
+    structured(answer, 402, "payment_required")
+    assert "$0.01" in answer.json()["message"]
+    assert "$5.00" in answer.json()["fix"]
+
+
+@pytest.mark.parametrize("path", METERED)
+def test_a_broken_body_is_400_and_a_body_of_another_shape_422(account, path):
+    before = account.credit()
+    structured(sent(account.wire, path, account.key, BROKEN), 400, "bad_request")
+    structured(sent(account.wire, path, account.key, b""), 400, "bad_request")
+    structured(sent(account.wire, path, account.key, b'{"a": "\xff"}'), 400, "bad_request")
+    structured(sent(account.wire, path, account.key, b"[1, 2]"), 422, "unprocessable_entity")
+    structured(sent(account.wire, path, account.key, b'"text"'), 422, "unprocessable_entity")
+    if path != "svc_action":
+        structured(sent(account.wire, path, account.key, b"{}"), 422, "unprocessable_entity")
+    assert account.credit() == before
+
+
+@pytest.mark.parametrize("path", BILLED)
+def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path):
+    """Permission before existence (reference facts 3.1); the body is the JSON string of 2.6."""
+    before = account.credit()
+    key = account.usage_key()
+    answer = account.wire.post(path, key, BILLED[path])
+    assert (answer.status_code, answer.json()) == (403, "Permission denied")
+    assert account.credit() == before - 1
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("update_usage_api_key", "UsageApiKeyDoesNotExist"),
+        ("update_usage_api_key_metadata", "UsageApiKeyDoesNotExist"),
+        ("remove_usage_api_key", "UsageApiKeyDoesNotExist"),
+        ("update_group", "GroupDoesNotExist"),
+        ("remove_group", "GroupDoesNotExist"),
+        ("delete_action", "ActionDoesNotExist"),
+        ("update_action_metadata", "ActionDoesNotExist"),
+        ("add_action_to_group", "GroupDoesNotExist"),
+        ("remove_action_from_group", "GroupDoesNotExist"),
+        ("add_pkp_to_group", "GroupDoesNotExist"),
+        ("remove_pkp_from_group", "GroupDoesNotExist"),
+    ],
+)
+def test_what_does_not_exist_is_404_with_the_contracts_error_and_costs_nothing(account, path, error):
+    """Reference facts A8, 6.7."""
+    before = account.credit()
+    answer = account.post(path, BILLED[path])
+    assert answer.status_code == 404
+    assert isinstance(answer.json(), str)
+    assert answer.json().startswith(f"{error}(")
+    assert account.credit() == before
+
+
+@pytest.mark.parametrize("path", ["remove_action_from_group", "remove_pkp_from_group"])
+def test_what_is_not_in_the_group_is_404(account, path):
+    answer = account.post(path, BILLED[path] | {"group_id": account.group()})
+    assert answer.status_code == 404
+    assert answer.json().startswith(("ActionDoesNotExist(", "PkpDoesNotExist("))
+
+
+@pytest.mark.parametrize("path", ["list_groups", "list_wallets", "list_actions", "list_api_keys"])
+def test_a_list_reads_its_query_between_key_and_account(wire, path):
+    """Reference facts 2.1: key present, then the query, then the account."""
+    wrong = {"page_number": "x", "page_size": 1}
+    structured(wire.get(path, None, **wrong), 401, "unauthorized")
+    structured(wire.get(path, "unknown", **wrong), 422, "unprocessable_entity")
+    structured(wire.get(path, "unknown", page_number=0, page_size=1), 401, "unauthorized")
+
+
+def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
+    """429, reference facts 2.1 and 8."""
+    poor.control("/faults", {"part": "cpu", "times": 1})
+    answer = poor.post("svc_action")
+    structured(answer, 429, "too_many_requests")
+    assert answer.headers["Retry-After"] == "1"
+    poor.control("/faults", {"part": "cpu", "times": 1})
+    structured(poor.post("add_group"), 401, "unauthorized")
+    poor.control("/faults", method="DELETE")
+
+
+@pytest.mark.parametrize("part", ["chain", "billing"])
+def test_an_outage_is_503_and_never_402(broke, part):
+    """Specification 7 rule 3: this account has no credit, and still the outage is what counts."""
+    broke.wire.control("/faults", {"part": part, "times": 1})
+    answer = broke.post("add_group", BILLED["add_group"])
+    structured(answer, 503, "service_unavailable")
+    assert "Nothing was charged" in answer.json()["message"]
+    assert answer.headers["Retry-After"]
+
+
+def test_a_runtime_outage_is_503_and_costs_nothing(poor):
+    account = poor.account(credit=5)
+    poor.control("/faults", {"part": "runtime", "times": 1})
+    structured(account.run("function main() {}"), 503, "service_unavailable")
+    assert account.credit() == 5
+    assert account.run("function main() {}").status_code == 200
+    assert account.credit() == 4
