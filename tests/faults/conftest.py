@@ -27,6 +27,8 @@ MARK = """
 async function main({ event, url }) {
   const run = Svc.Headers.get("x-correlation-id");
   await fetch(url, { method: "POST", body: JSON.stringify({ run, n: event.n, trigger: event.trigger }) });
+  // A stop in this moment cuts off an execution that has acted already.
+  await new Promise((resolve) => setTimeout(resolve, 60));
   return event.n;
 }
 """
@@ -118,6 +120,8 @@ class Siege:
         self.outside = Outside()
         self.report = Report()
         self.emulator: Emulator | None = None
+        # At each kill: how many side effects there had been, and which runs had ended on record.
+        self._kills: list[tuple[int, set[str]]] = []
 
     def start(self) -> Emulator:
         many = 10**6
@@ -188,15 +192,10 @@ class Siege:
         self.emulator.stop()
         ended = {run for run, _, _, finished, _ in self._records() if finished is not None}
         known = len(self.outside.marks)
-        self._watch.append((known, ended))
-
-    @property
-    def _watch(self) -> list[tuple[int, set[str]]]:
-        return self.__dict__.setdefault("_seen", [])
+        self._kills.append((known, ended))
 
     def _records(self) -> list[tuple[str, str, str, float | None, int]]:
-        file = next(iter(self.state.glob("*.sqlite*")), None) or next(self.state.rglob("*.db"))
-        file = Path(str(file).removesuffix("-wal").removesuffix("-shm"))
+        (file,) = [found for found in self.state.iterdir() if found.suffix in {".sqlite", ".db"}]
         with closing(sqlite3.connect(file)) as database:
             rows = database.execute(
                 "SELECT id, trigger_id, status, finished_at, interruptions FROM trigger_runs ORDER BY seq"
@@ -208,7 +207,7 @@ class Siege:
         while any(finished is None for _, _, _, finished, _ in self._records()):
             assert time.monotonic() < deadline, "runs do not end"
             time.sleep(0.1)
-        for known, ended in self._watch:
+        for known, ended in self._kills:
             self.report.repeated_after_end |= {mark["run"] for mark in self.outside.marks[known:]} & ended
 
     def close(self) -> None:

@@ -101,6 +101,11 @@ class Lanes:
         """How many executions are under way."""
         return len(self._executing)
 
+    @property
+    def lanes(self) -> int:
+        """How many triggers have runs that have not ended, as far as this service works on them."""
+        return len(self._lanes)
+
     async def start(self) -> None:
         """Opens a lane for every trigger with runs that have not ended."""
         self._open = True
