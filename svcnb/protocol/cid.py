@@ -63,7 +63,9 @@ _BATCH_CHUNKS: Final = 16  # 4 MiB a task: hundreds of times the cost of handing
 _STREAM_CHUNKS: Final = 2  # less for streams, whose batches are held in memory
 _MAX_WORKERS: Final = 8  # a buffer of 256 KiB each
 _MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
-_LOOKS_LIKE_A_PATH: Final = re.compile(r"[^\n\r(){};=]{1,4096}\.(?:[cm]?js|[cm]?ts)\s*\Z")
+_PATH_CHARACTERS: Final = 4_096
+_FILE_ENDINGS: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_NEVER_IN_PATHS: Final = re.compile(r"[\n\r(){};=]")
 
 
 def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progress | None = None) -> str:
@@ -87,7 +89,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
         'QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX'
     """
     if isinstance(source, str):
-        if _LOOKS_LIKE_A_PATH.match(source):
+        if len(source) <= _PATH_CHARACTERS and _looks_like_a_path(source.strip()):
             raise MalformedValue(
                 f"{shown(source)} looks like the name of a file, and a text is taken as the source itself",
                 hint="for the file write svcnb.cid(pathlib.Path(...))",
@@ -98,6 +100,11 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
     if isinstance(source, os.PathLike):
         return _of_path(source, progress)
     return _of_stream(_reader(source), progress)
+
+
+def _looks_like_a_path(text: str) -> bool:
+    # No action is lost: whatever ends like this without brackets or an assignment defines no `main`.
+    return text.endswith(_FILE_ENDINGS) and not _NEVER_IN_PATHS.search(text)
 
 
 def source_cid(source: str) -> str:

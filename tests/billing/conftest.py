@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -98,12 +99,18 @@ def poor_emulator() -> Iterator[Emulator]:
 
 
 @pytest.fixture
-def api(poor_emulator) -> Iterator[Api]:
-    made = Api(poor_emulator.base_url)
-    yield made
-    made.http.close()
+def api_of() -> Iterator[Callable[[Emulator], Api]]:
+    """Makes the raw HTTP of an emulator; its connections end with the test."""
+    with ExitStack() as stack:
+
+        def connect(emulator: Emulator) -> Api:
+            made = Api(emulator.base_url)
+            stack.callback(made.http.close)
+            return made
+
+        yield connect
 
 
 @pytest.fixture
-def api_of() -> Callable[[Emulator], Api]:
-    return lambda emulator: Api(emulator.base_url)
+def api(poor_emulator: Emulator, api_of: Callable[[Emulator], Api]) -> Api:
+    return api_of(poor_emulator)

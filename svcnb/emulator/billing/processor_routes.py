@@ -163,7 +163,7 @@ async def _show_pay(call: Call, _given: None) -> Response:
     if intent.status in PAYABLE:
         action = "?" + str(query)
         return _html(pay_page(intent, action=action, crypto_delay_s=processor.crypto_delay_s))
-    return _html(settled_page(intent, onward=_left(onward, intent), publishable_key=processor.publishable_key))
+    return _html(settled_page(intent, onward=_left(onward, intent)))
 
 
 async def _pay(call: Call, _given: None) -> Response:

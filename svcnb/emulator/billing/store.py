@@ -28,7 +28,6 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from svcnb.emulator.store import metadata
 
@@ -195,7 +194,12 @@ class _Statements(NamedTuple):
 @cache
 def _statements(dialect: str) -> _Statements:
     # "Insert unless there" is no part of standard SQL; both databases spell it alike but in their own dialects.
-    insert: Any = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    insert: Any
+    if dialect == "postgresql":
+        # Loading a dialect takes as long as starting the chain: only the one in use.
+        from sqlalchemy.dialects.postgresql import insert
+    else:
+        from sqlalchemy.dialects.sqlite import insert
     into_entries = insert(entries).on_conflict_do_nothing(index_elements=["reference"]).returning(entries.c.reference)
     into_balances = insert(balances)
     move = into_balances.on_conflict_do_update(

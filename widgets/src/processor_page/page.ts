@@ -1,5 +1,5 @@
 /**
- * Keeps the status of a payment up to date and, on the return page, asks the service for the credit.
+ * The script of the return page: keeps the status of the payment up to date and asks the service for the credit.
  *
  * All addresses are relative, so the pages also work behind a proxy that puts a folder in front of them. The key is sent
  * in a header and, only when asked for, kept in this tab's session storage; it never stands in an address.
@@ -9,51 +9,53 @@ import { type Intent, problemOf, type View, viewOf } from "./status.ts";
 const EVERY_MS = 1000;
 const KEPT = "svcnb.api-key";
 
-const status = document.querySelector<HTMLElement>("[data-status]");
-if (status) void follow(status);
+const place = document.querySelector<HTMLElement>("[data-status]");
+const form = document.querySelector<HTMLFormElement>("form[data-confirm]");
+if (place && form) void follow(place, form);
 
-async function follow(place: HTMLElement): Promise<void> {
-  const atReturn = document.querySelector("[data-confirm]") !== null;
-  const root = atReturn ? "." : "..";
+async function follow(place: HTMLElement, form: HTMLFormElement): Promise<void> {
+  document.querySelector("[data-script-off]")?.remove();
   const { intent = "", secret = "", key = "" } = place.dataset;
-  const form = document.querySelector<HTMLFormElement>("form[data-confirm]");
-  let asked = false;
-  let offered = false;
-  form?.addEventListener("submit", (event) => {
+  const input = form.querySelector<HTMLInputElement>("input[type=password]");
+  const keep = form.querySelector<HTMLInputElement>("[data-keep]");
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const input = form.querySelector<HTMLInputElement>("input[type=password]");
-    const keep = form.querySelector<HTMLInputElement>("[data-keep]");
-    if (!input?.value.trim()) return;
-    if (keep?.checked) sessionStorage.setItem(KEPT, input.value.trim());
-    void credit(input.value.trim(), form, intent);
+    const typed = input?.value.trim();
+    if (!typed) return;
+    if (keep?.checked) sessionStorage.setItem(KEPT, typed);
+    void credit(typed, form, intent);
   });
+  let offered = false;
   while (true) {
-    const view = document.visibilityState === "visible" ? await ask(root, intent, secret, key) : null;
+    const view = document.visibilityState === "visible" ? await ask(intent, secret, key) : null;
     if (view) {
       show(place, view);
-      form?.toggleAttribute("hidden", view.state !== "succeeded");
+      form.hidden = view.state !== "succeeded";
+      document.querySelector("[data-again]")?.toggleAttribute(
+        "hidden",
+        view.state !== "failed" && view.state !== "waiting",
+      );
       document.querySelector("[data-done]")?.toggleAttribute("hidden", view.state !== "credited");
       if (view.state === "credited") problem("");
-      const kept = sessionStorage.getItem(KEPT);
-      if (form && view.state === "succeeded" && !offered) {
-        offered = true;
-        form.querySelector<HTMLInputElement>("input[type=password]")?.focus();
-      }
-      if (form && kept && view.state === "succeeded" && !asked) {
-        asked = true;
-        await credit(kept, form, intent);
-        continue;
-      }
       if (view.settled) return;
+      if (view.state === "succeeded" && !offered) {
+        offered = true;
+        input?.focus();
+        const kept = sessionStorage.getItem(KEPT);
+        if (kept) {
+          await credit(kept, form, intent);
+          continue;
+        }
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
   }
 }
 
-async function ask(root: string, intent: string, secret: string, key: string): Promise<View | null> {
+async function ask(intent: string, secret: string, key: string): Promise<View | null> {
   const query = new URLSearchParams({ client_secret: secret });
   try {
-    const answer = await fetch(`${root}/v1/payment_intents/${encodeURIComponent(intent)}?${query}`, {
+    const answer = await fetch(`./v1/payment_intents/${encodeURIComponent(intent)}?${query}`, {
       headers: { Authorization: `Bearer ${key}` },
     });
     return answer.ok ? viewOf(await answer.json() as Intent) : null;

@@ -1,7 +1,7 @@
 """The pages that a person sees at the processor, rendered here so that paying needs no script.
 
-The one script (`widgets/src/processor_page`) only keeps a status up to date and, on the return page, asks the service
-for the credit: that step carries a key in a header, which a plain form cannot.
+The one script (`widgets/src/processor_page`) is the return page's: it keeps the status up to date and asks the service
+for the credit. That step carries a key in a header, which a plain form cannot.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _MESSAGES: Final = {
     "failed": "The payment failed. Nothing was deducted.",
     "canceled": "The payment was canceled. Nothing was deducted.",
 }
-# Waits without script: the page is simply asked for again.
-_REFRESH: Final = '<noscript><meta http-equiv="refresh" content="3"></noscript>'
+# A page that waits is simply asked for again.
+_REFRESH: Final = '<meta http-equiv="refresh" content="3">'
+_SCRIPT: Final = '<script type="module" src="./assets/page.js"></script>'
 ASSETS: Final = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
 
 
@@ -62,22 +63,27 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
     return _page(f"Pay {dollars(intent.amount_cents)}", body, root="..")
 
 
-def settled_page(intent: Intent, *, onward: str, publishable_key: str) -> str:
+def settled_page(intent: Intent, *, onward: str) -> str:
     """The page of a payment that waits or has ended.
 
     Args:
         intent: The payment.
         onward: Where the person goes next.
-        publishable_key: With which the page asks for the status.
     """
-    body = _fill("settled.html", onward=onward, **_facts(intent, publishable_key))
+    body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
     return _page(_HEADINGS[intent.status], body, root="..", head=head)
 
 
 def return_page(intent: Intent, *, publishable_key: str) -> str:
-    """The page after the payment: it asks the service for the credit."""
-    return _page(_HEADINGS[intent.status], _fill("return.html", **_facts(intent, publishable_key)), root=".")
+    """The page after the payment: it asks the service for the credit.
+
+    Args:
+        intent: The payment.
+        publishable_key: With which the page's script asks for the status.
+    """
+    body = _fill("return.html", secret=intent.client_secret, key=publishable_key, **_facts(intent))
+    return _page(_HEADINGS[intent.status], body, root=".", head=_SCRIPT)
 
 
 def message_page(heading: str, message: str, *, root: str) -> str:
@@ -98,7 +104,7 @@ def asset(name: str) -> bytes | None:
     return file.read_bytes() if name in ASSETS and file.is_file() else None
 
 
-def _facts(intent: Intent, publishable_key: str) -> dict[str, str]:
+def _facts(intent: Intent) -> dict[str, str]:
     credited = intent.credited_at is not None
     message = f"{dollars(intent.amount_cents)} was credited to the account." if credited else _MESSAGES[intent.status]
     return {
@@ -106,8 +112,6 @@ def _facts(intent: Intent, publishable_key: str) -> dict[str, str]:
         "amount": dollars(intent.amount_cents),
         "wallet": intent.wallet,
         "intent": intent.id,
-        "secret": intent.client_secret,
-        "key": publishable_key,
         "state": "credited" if credited else "waiting" if intent.status in PAYABLE else intent.status,
         "message": (intent.problem if intent.status == "failed" else None) or message,
     }
