@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,11 +20,11 @@ KEY = "a usage key that is never checked at creation"
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\Z")
 
 
-def body(**members):
+def body(**members: Any) -> dict[str, Any]:
     return {"name": "t", "kind": "webhook", "action_code": ECHO, "usage_api_key": KEY, "config": {}} | members
 
 
-async def refused(door, method, path, given=None, **options):
+async def refused(door: Any, method: str, path: str, given: Any = None, **options: Any) -> tuple[int, str]:
     answer = await door.ask(method, path, given, **options)
     told = answer.json()
     assert isinstance(told["message"], str)
@@ -316,7 +317,7 @@ async def test_a_thrown_error_is_stored_with_its_stack_and_counted_as_running_wh
     assert isinstance(run["response"], str)
 
 
-async def waits_for_attempt(door, trigger, attempt):
+async def waits_for_attempt(door: Any, trigger: dict[str, Any], attempt: int) -> None:
     """Waits until the newest run of a trigger waits to be tried again; the API shows that as running."""
     newest = select(runs.c.status, runs.c.attempt).where(runs.c.trigger_id == trigger["id"])
     async with asyncio.timeout(10):
@@ -355,7 +356,7 @@ async def test_doors_that_do_not_open(door):
     await door.ok("PATCH", f"/api/triggers/{off['id']}", {"enabled": False})
     on = await door.trigger(KEY, ECHO)
 
-    async def posted(identifier, **options):
+    async def posted(identifier: object, **options: Any) -> tuple[int, str]:
         answer = await door.http.post(f"/webhook/{identifier}", **options)
         return answer.status_code, answer.json()["error"]
 

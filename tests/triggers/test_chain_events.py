@@ -101,7 +101,7 @@ class Anvil:
 def anvil():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [outside.anvil(), "--host", "127.0.0.1", "--port", str(port), "--max-persisted-states", "0"]
+    command = [str(outside.anvil()), "--host", "127.0.0.1", "--port", str(port), "--max-persisted-states", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -141,13 +141,13 @@ def config(anvil: Anvil, **more: Any) -> dict[str, Any]:
     return {"chain": "base", "contract_address": anvil.contract, "event_signature": "Ping(address,uint256)"} | more
 
 
-async def pings(parts, trigger, count):
+async def pings(parts: Any, trigger: Any, count: int) -> list[int]:
     """The numbers of the pings that started runs, once there are so many."""
     runs = await parts.until(trigger, lambda found: len(found) >= count)
     return [int(from_json(run.input)["event"]["decoded"]["arg1"]) for run in runs]
 
 
-async def polled(clock, times=1):
+async def polled(clock: Any, times: int = 1) -> None:
     for _ in range(times):
         clock.advance(15)
         await asyncio.sleep(0.15)

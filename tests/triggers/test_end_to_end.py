@@ -258,7 +258,9 @@ def test_another_user_signs_in_and_sees_triggers_of_their_own(emulator, browser)
         page = browser.open(landed.headers["location"])
         assert "ada@example.org" in page.text
         browser.press("/agent/authorize")
-        assert client.who().email == "ada@example.org"
+        user = client.who()
+        assert user is not None
+        assert user.email == "ada@example.org"
         assert len(client.list()) == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -30,12 +31,12 @@ async def scanner(parts, store, clock):
         await task
 
 
-async def ticks(parts, trigger, count):
+async def ticks(parts: Any, trigger: Any, count: int) -> list[str]:
     runs = await parts.until(trigger, lambda found: len(found) >= count)
     return [from_json(run.input)["scheduled_at"][11:] for run in runs]
 
 
-async def settled():
+async def settled() -> None:
     await asyncio.sleep(0.1)
 
 
