@@ -22,6 +22,8 @@ from svcnb.client.triggers import Topics, TriggerRef, TriggersClient, TriggersSe
 if TYPE_CHECKING:
     from svcnb.protocol.wire.triggers import Accepted
 
+Service = AsyncClient
+
 
 @mirrors(TriggersClient)
 class AsyncTriggersClient(TriggersSettings):
@@ -86,7 +88,7 @@ class AsyncTriggersClient(TriggersSettings):
 
     async def create_for(
         self,
-        service: AsyncClient,
+        service: Service,
         action: ActionRef,
         *,
         name: str,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from svcnb.protocol.wire.triggers import Accepted
 
 TriggerRef = Trigger | str
+Service = Client
+"""The client that holds the account key; the asynchronous twin takes the asynchronous one."""
 Topics = Sequence[str | Sequence[str] | None] | None
 
 
@@ -217,7 +219,7 @@ class TriggersClient(TriggersSettings):
 
     def create_for(
         self,
-        service: Client,
+        service: Service,
         action: ActionRef,
         *,
         name: str,
