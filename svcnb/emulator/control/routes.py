@@ -26,10 +26,13 @@ from svcnb.emulator.http.endpoint import Call, Endpoint, Handler
 from svcnb.emulator.http.gate import CONTROL_PREFIX
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.protocol.wire.base import Request
+from svcnb.protocol.wire.triggers import CHAIN_IDS
 from svcnb.protocol.wire.values import QueryNumber
 
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
+# Addresses of chains often hold their provider's key.
+_CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
 
 class RunsQuery(Request):
@@ -76,7 +79,7 @@ async def state(call: Call, _given: None) -> dict[str, Any]:
         **service.addresses(),
         "clock": {"now": service.clock.now(), "frozen": service.clock.frozen, "offset_s": service.clock.offset_s},
         "seeded": settings.seed is not None,
-        "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"}),
+        "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"} | _CHAIN_URLS),
         "engine": asdict(service.engine.state()),
         "faults": [asdict(fault) for fault in service.faults.waiting()],
         "network": _network(call),
