@@ -132,7 +132,7 @@ class Event:
 
         Returns:
             ``arg0``, ``arg1``, … in order of the signature, and each argument again under its name if it has one.
-            Addresses are lower-case hex; integers decimal text, from 2**128 on ``0x`` hex; bytes ``0x`` hex; arrays and
+            Addresses are lower-case hex; integers decimal text, from 2**128 on ``0x`` and 64 hex digits; bytes ``0x`` hex; arrays and
             tuples lists. An indexed argument of a dynamic type is its raw topic, since a log holds only its hash.
 
         Raises:
@@ -252,7 +252,8 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        return str(value) if value < _DECIMAL_LIMIT else hex(value)
+        # Numbers that large are mostly hashes and ids: written as those are, so that they compare equal.
+        return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members
     return [_shown_value(part, item) for part, item in zip(parts, value, strict=True)]
 
