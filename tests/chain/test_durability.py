@@ -243,6 +243,17 @@ async def test_the_node_and_its_folder_are_gone_after_a_stop(start_chain: StartC
     assert not folder.exists()
 
 
+async def test_a_signal_to_all_the_nodes_processes_leaves_nothing_behind(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    before, pid = await hashes(chain), chain.node_pid
+    folder = Path(chain._chain._replica.node._folder.name)  # type: ignore[union-attr]
+    os.killpg(os.getpgid(pid), signal.SIGTERM)
+    assert await hashes(chain) == before
+    assert chain.node_pid != pid
+    assert not folder.exists()
+
+
 # --- damage ---------------------------------------------------------------------------------------------------------
 
 
