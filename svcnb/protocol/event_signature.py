@@ -132,8 +132,9 @@ class Event:
 
         Returns:
             ``arg0``, ``arg1``, … in order of the signature, and each argument again under its name if it has one.
-            Addresses are lower-case hex; integers decimal text, from 2**128 on ``0x`` and 64 hex digits; bytes ``0x`` hex; arrays and
-            tuples lists. An indexed argument of a dynamic type is its raw topic, since a log holds only its hash.
+            Addresses are lower-case hex; integers decimal text, from 2**128 on ``0x`` and 64 hex digits; bytes ``0x``
+            hex; arrays and tuples lists. An indexed argument of a dynamic type is its raw topic, since a log holds only
+            its hash.
 
         Raises:
             UndecodableLog: No assignment fits.
