@@ -293,3 +293,43 @@ def test_a_token_never_shows_itself(emulator):
         token = client.token.reveal()
         shown = [repr(client), str(client.token), repr(client.tokens()), json.dumps(emulator.state())]
     assert not any(token in text for text in shown)
+
+
+def test_a_snapshot_brings_triggers_back_and_a_reset_takes_them(start_emulator):
+    with start_emulator(starter_credits=1_000) as own, own.triggers() as triggers:
+        account = own.client().accounts.create("triggers")
+        svc = own.client(api_key=account.api_key)
+        hook = triggers.create_for(svc, "async function main({ event }) { return event; }", name="kept")
+        triggers.wait_for_run(hook, triggers.fire(hook, "before"))
+        own.snapshot("one run")
+        triggers.delete(hook)
+        own.restore("one run")
+        assert [run.result for run in triggers.runs(hook)] == ["before"]
+        assert triggers.wait_for_run(hook, triggers.fire(hook, "after")).result == "after"
+        own.reset()
+        assert triggers.who() is None
+        with pytest.raises(svcnb.NotFound):
+            triggers.fire(hook, "gone")
+
+
+def test_triggers_go_on_after_a_restart_with_the_same_state(start_emulator, tmp_path):
+    folder = {"state": str(tmp_path / "state"), "starter_credits": 1_000, "clock": f"frozen@{NOON}"}
+    with start_emulator(**folder) as first, first.triggers() as triggers:
+        account = first.client().accounts.create("triggers")
+        code = "async function main({ scheduled_at, event }) { return scheduled_at || event; }"
+        svc = first.client(api_key=account.api_key)
+        hourly = triggers.create_for(svc, code, name="hourly", kind="schedule", config={"cron": "0 * * * *"})
+        hook = triggers.create_for(svc, code, name="hook")
+        token = triggers.token
+        triggers.wait_for_run(hook, triggers.fire(hook, "one"))
+    with (
+        start_emulator(**(folder | {"clock": f"frozen@{NOON + 3 * 3600}"})) as second,
+        svcnb.TriggersClient(second.triggers_url, token=token) as triggers,
+    ):
+        assert triggers.wait_for_run(hook, triggers.fire(hook, "two")).result == "two"
+        assert [run.result for run in triggers.runs(hook)] == ["two", "one"]
+        for missed in ("13:00", "14:00", "15:00"):
+            while not triggers.runs(hourly) or missed not in triggers.wait_for_run(hourly).result:
+                pass
+            second.clock.advance("30s")
+        assert [run.result[11:16] for run in triggers.runs(hourly)] == ["15:00", "14:00", "13:00"]
