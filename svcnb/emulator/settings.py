@@ -138,7 +138,7 @@ class Settings(BaseModel):
     rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
     run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Retries of a run after its first attempt.")
-    retry_thrown_actions: bool = Field(default=True, description="Whether a run whose action throws is tried again.")
+    retry_thrown_actions: bool = Field(default=False, description="Whether a run whose action throws is tried again.")
     expose_retrying: bool = Field(
         default=False, description="Whether a run that waits to be retried is shown as retrying."
     )

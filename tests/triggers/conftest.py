@@ -162,7 +162,7 @@ def store(database: str) -> Iterator[Store]:
 @pytest.fixture
 async def parts(store: Store, clock: Clock) -> AsyncIterator[Parts]:
     """The parts, executing."""
-    made = Parts(store, clock, policy=RetryPolicy(3, retry_thrown=True))
+    made = Parts(store, clock, policy=RetryPolicy(3, retry_thrown=False))
     await made.lanes.start()
     yield made
     for gate in made.execution.gates.values():
@@ -173,7 +173,7 @@ async def parts(store: Store, clock: Clock) -> AsyncIterator[Parts]:
 @pytest.fixture
 def make_parts(store: Store, clock: Clock) -> Callable[..., Parts]:
     """Makes parts with other settings on the same database; they are not started."""
-    return lambda **options: Parts(store, clock, **({"policy": RetryPolicy(3, retry_thrown=True)} | options))
+    return lambda **options: Parts(store, clock, **({"policy": RetryPolicy(3, retry_thrown=False)} | options))
 
 
 # --- the whole emulator, in the test's own event loop ---------------------------------------------------------------

@@ -299,18 +299,26 @@ async def test_an_account_without_credit_fails_at_once_with_402(door):
     assert run["error"].startswith("HTTP 402 payment_required")
 
 
-async def test_a_thrown_error_is_stored_with_its_stack_and_counted_as_running_while_it_waits(door):
-    key = await door.account()
-    trigger = await door.trigger(key, "async function main() {\n  throw new Error('boom');\n}")
+async def test_a_run_that_waits_to_be_tried_again_is_shown_as_running(door):
+    trigger = await door.trigger(await door.account(), ECHO)
+    door.service.faults.add("runtime", times=4)
     await door.post(trigger)
     for attempt, delay in enumerate((1, 5, 30), start=1):
         await waits_for_attempt(door, trigger, attempt + 1)
         (shown,) = await door.runs(trigger)
         assert (shown["status"], shown["attempt"], shown["finished_at"]) == ("running", attempt, None)
-        assert "boom" in shown["error"]
+        assert "HTTP 503" in shown["error"]
         door.service.clock.advance(delay)
     (run,) = await door.ended(trigger)
     assert (run["status"], run["attempt"]) == ("failed", 4)
+
+
+async def test_a_thrown_error_fails_the_run_at_once_and_is_stored_with_its_stack(door):
+    """Specification 3: an action that throws has failed; only failures of the execution network are tried again."""
+    trigger = await door.trigger(await door.account(), "async function main() {\n  throw new Error('boom');\n}")
+    await door.post(trigger)
+    (run,) = await door.ended(trigger)
+    assert (run["status"], run["attempt"]) == ("failed", 1)
     assert run["error"].startswith("HTTP 500: ")
     assert "boom" in run["error"]
     assert "<user_provided_script>:2" in run["error"]
@@ -466,7 +474,8 @@ async def test_an_attempt_that_takes_too_long_is_given_up_and_its_execution_stop
 @pytest.mark.asyncio(loop_scope="function")
 async def test_waiting_to_be_retried_is_shown_when_the_settings_say_so(make_door):
     door = await make_door(expose_retrying=True, clock="frozen@1900000000")
-    trigger = await door.trigger(await door.account(), "async function main() { throw new Error('boom'); }")
+    trigger = await door.trigger(await door.account(), ECHO)
+    door.service.faults.add("runtime", times=1)
     await door.post(trigger)
     await waits_for_attempt(door, trigger, 2)
     assert (await door.runs(trigger))[0]["status"] == "retrying"

@@ -74,9 +74,9 @@ TRANSIENT = {
     "429": Answer(429, {"error": "too_many_requests", "message": "busy"}),
     "500": Answer(500, {"error": "internal_error", "message": "broke"}),
     "503": Answer(503, UNAVAILABLE),
-    "throw": Answer(500, THROWN),
 }
 FINAL = {
+    "throw": Answer(500, THROWN),
     "400": Answer(400, "There is no code to run"),
     "401": Answer(401, {"error": "unauthorized", "message": "no such key"}),
     "402": Answer(402, {"error": "payment_required", "message": "needs $0.01"}),
@@ -130,26 +130,26 @@ async def test_a_retry_that_succeeds_clears_the_error(parts, clock):
     assert (run.status, run.attempt, run.error) == ("success", 2, None)
 
 
-async def test_the_error_of_a_thrown_action_holds_its_stack(parts, clock):
+async def test_the_error_of_a_thrown_action_holds_its_stack(parts):
     trigger = await parts.trigger()
-    parts.execution.answers[trigger.action_code] = [TRANSIENT["throw"]] * 4
+    parts.execution.answers[trigger.action_code] = [FINAL["throw"]]
     await parts.run(trigger, "r1")
-    for delay in (1, 5, 30):
-        await parts.until(trigger, lambda found: found[0].status == "retrying")
-        clock.advance(delay)
-        await parts.execution.calls_made({1: 2, 5: 3, 30: 4}[delay])
     (run,) = await parts.ended(trigger)
     assert "Error: boom\n    at main" in str(run.error)
 
 
-async def test_a_thrown_action_fails_at_once_when_the_settings_say_so(make_parts):
-    parts = make_parts(policy=RetryPolicy(3, retry_thrown=False))
+async def test_a_thrown_action_is_tried_again_when_the_settings_say_so(make_parts, clock):
+    parts = make_parts(policy=RetryPolicy(3, retry_thrown=True))
     await parts.lanes.start()
     trigger = await parts.trigger()
-    parts.execution.answers[trigger.action_code] = [TRANSIENT["throw"]]
+    parts.execution.answers[trigger.action_code] = [FINAL["throw"]] * 4
     await parts.run(trigger, "r1")
+    for number, delay in enumerate((1, 5, 30), start=2):
+        await parts.until(trigger, lambda found: found[0].status == "retrying")
+        clock.advance(delay)
+        await parts.execution.calls_made(number)
     (run,) = await parts.ended(trigger)
-    assert (run.status, run.attempt) == ("failed", 1)
+    assert (run.status, run.attempt) == ("failed", 4)
     await parts.lanes.stop(1)
 
 
