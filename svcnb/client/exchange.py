@@ -68,6 +68,8 @@ def build(call: Call[Any], config: Config) -> Request:
         headers["X-Api-Key"] = config.api_key.reveal()
     if call.control and config.control_token:
         headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
+    if call.headers:
+        headers |= call.headers
     if config.correlation_id:
         headers["X-Correlation-Id"] = config.correlation_id
     content: bytes | None = None

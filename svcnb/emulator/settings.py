@@ -13,7 +13,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from svcnb.protocol.limits import DEFAULT_PAGE_SIZE, EXECUTION_FUNDS_CHECK_MS, MAX_BODY_BYTES, ActionLimits
+from svcnb.protocol.limits import (
+    CHAIN_EVENT_SCAN_S,
+    DEFAULT_PAGE_SIZE,
+    EXECUTION_FUNDS_CHECK_MS,
+    MAX_BODY_BYTES,
+    RUN_RETRIES,
+    SCHEDULE_SCAN_S,
+    WEBHOOK_POSTS_PER_ADDRESS,
+    WEBHOOK_POSTS_PER_USER,
+    ActionLimits,
+)
 from svcnb.protocol.vocabulary import Vocabulary
 
 ENVIRONMENT_PREFIX = "SVC_"
@@ -56,24 +66,26 @@ class Settings(BaseModel):
     api_payers: int = Field(3, ge=1, le=64, description="How many payer wallets relay managed writes.")
 
     # --- permissions --------------------------------------------------------------------------------------------
-    master_key_may_execute: bool = Field(True, description="Whether the account key may run actions.")
+    master_key_may_execute: bool = Field(default=True, description="Whether the account key may run actions.")
     wildcard_wallet_requires_group: bool = Field(
-        False, description="Whether execute_in_groups [0] needs a group per wallet."
+        default=False, description="Whether execute_in_groups [0] needs a group per wallet."
     )
-    enforce_expiration: bool = Field(True, description="Whether an expired usage key is refused.")
+    enforce_expiration: bool = Field(default=True, description="Whether an expired usage key is refused.")
     grant_delay_ms: int = Field(0, ge=0, description="Milliseconds until a new key or grant becomes effective.")
     grant_delay_jitter_ms: int = Field(0, ge=0, description="Largest random addition to grant_delay_ms.")
 
     # --- money --------------------------------------------------------------------------------------------------
-    billing_enabled: bool = Field(True, description="False: nothing costs, and the billing routes answer 503.")
+    billing_enabled: bool = Field(default=True, description="False: nothing costs, and the billing routes answer 503.")
     starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
-    charge_failed_runs: bool = Field(False, description="Whether an execution that ends in an error is charged.")
-    funds_check_ms: int = Field(
-        EXECUTION_FUNDS_CHECK_MS,
-        ge=1,
-        description="Milliseconds of a run between two looks at whether its credit lasts.",
+    charge_failed_runs: bool = Field(
+        default=False, description="Whether an execution that ends in an error is charged."
     )
-    charge_convert: bool = Field(False, description="Whether conversion to ChainSecured costs a management call.")
+    funds_check_ms: int = Field(
+        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Milliseconds of a run between looks at whether its credit lasts."
+    )
+    charge_convert: bool = Field(
+        default=False, description="Whether conversion to ChainSecured costs a management call."
+    )
     crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
 
     # --- execution ----------------------------------------------------------------------------------------------
@@ -100,8 +112,8 @@ class Settings(BaseModel):
         "allow", description="Outbound requests of actions."
     )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
-    block_private_addresses: bool = Field(False, description="Whether actions are kept from private addresses.")
-    load_shedding: bool = Field(False, description="Whether executions are answered 429 under CPU pressure.")
+    block_private_addresses: bool = Field(default=False, description="Whether actions are kept from private addresses.")
+    load_shedding: bool = Field(default=False, description="Whether executions are answered 429 under CPU pressure.")
     cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
     cpu_psi_threshold: float = Field(
         50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed."
@@ -111,14 +123,40 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
     default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
     max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
-    strict_paging: bool = Field(False, description="Whether a page beyond the end is always empty.")
-    strict_types: bool = Field(False, description="Whether only the reference's exact JSON types are accepted.")
+    strict_paging: bool = Field(default=False, description="Whether a page beyond the end is always empty.")
+    strict_types: bool = Field(default=False, description="Whether only the reference's exact JSON types are accepted.")
     new_account_burst: int | None = Field(
         None, ge=1, description="new_account calls an address may make at once; none means any."
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
-    auto_approve_agents: bool = Field(False, description="Whether a triggers token is approved without a page.")
+    auto_approve_agents: bool = Field(default=False, description="Whether a triggers token is approved without a page.")
+    schedule_scan_s: float = Field(SCHEDULE_SCAN_S, gt=0, description="Seconds between looks at the schedules.")
+    chain_event_scan_s: float = Field(CHAIN_EVENT_SCAN_S, gt=0, description="Seconds between looks at each chain.")
+    chain_confirmations: int | None = Field(
+        None, ge=0, description="Blocks on top of a log; none means 12, and 0 on the built-in chain."
+    )
+    rpc_ethereum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_base: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_arbitrum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Retries of a run after its first attempt.")
+    retry_thrown_actions: bool = Field(default=False, description="Whether a run whose action throws is tried again.")
+    expose_retrying: bool = Field(
+        default=False, description="Whether a run that waits to be retried is shown as retrying."
+    )
+    trigger_workers: int | None = Field(None, ge=1, description="Most runs at once; none means one for each trigger.")
+    trigger_timeout_ms: int = Field(30_000, ge=1, description="Milliseconds until a run's attempt is given up.")
+    trigger_execution_url: str | None = Field(
+        None, description="Address of another service that executes the runs; none means this emulator."
+    )
+    webhook_posts_per_address: int | None = Field(
+        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Webhook posts of one address in any 60 s."
+    )
+    webhook_posts_per_user: int | None = Field(
+        WEBHOOK_POSTS_PER_USER, ge=1, description="Webhook posts to one owner's triggers in any 60 s."
+    )
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
