@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -54,6 +55,33 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
     before = ticks()
     time.sleep(1)
     assert ticks() - before <= 1  # hundredths of a second, both together
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+def test_large_runs_leave_nothing_in_memory(new_room: Any):
+    room = new_room(spares=1)
+    source = """const main = ({ n }) => {
+      for (let i = 0; i < 10; i++) console.log('x'.repeat(10_000));
+      return 'r'.repeat(1_000_000) + n;
+    }"""
+
+    def run(times: int) -> None:
+        for n in range(times):
+            outcome = room.run(source, {"n": n, "ballast": "p" * 500_000})
+            assert len(outcome.response) > 1_000_000
+            assert len(outcome.logs) == 100_010
+
+    def resident_mb() -> float:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    run(10)
+    gc.collect()
+    before, descriptors = resident_mb(), len(list(Path("/proc/self/fd").iterdir()))
+    run(40)
+    gc.collect()
+    # Forty runs carry 60 MB of answers, logs and parameters: keeping any of them would show.
+    assert resident_mb() - before < 10
+    room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 
 def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_isolates: Any):

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -184,6 +185,8 @@ class ProcessHost:
             data = b""
         if not data:
             spawner, self._spawner = self._spawner, None
+            if sys.platform != "linux":
+                self._end_orphans()
             self._disconnect("the process that starts isolates was lost")
             if spawner is not None:
                 spawner.kill()
@@ -195,6 +198,13 @@ class ProcessHost:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             self._hear(json.loads(line))
+
+    def _end_orphans(self) -> None:
+        """Where the kernel ties no child to its parent, what a lost spawner left behind is ended here."""
+        for process in self._processes.values():
+            if process.pid is not None:
+                with contextlib.suppress(OSError):
+                    os.kill(process.pid, signal.SIGKILL)
 
     def _hear(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
