@@ -74,13 +74,18 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
     def resident_mb() -> float:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
-    run(10)
-    gc.collect()
-    before, descriptors = resident_mb(), len(list(Path("/proc/self/fd").iterdir()))
-    run(40)
-    gc.collect()
-    # Forty runs carry 60 MB of answers, logs and parameters: keeping any of them would show.
-    assert resident_mb() - before < 10
+    def growth_mb() -> float:
+        gc.collect()
+        before = resident_mb()
+        run(20)
+        gc.collect()
+        return resident_mb() - before
+
+    run(5)
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    # Twenty runs carry 30 MB of answers, logs and parameters: whoever kept them would grow every time. The allocator
+    # itself may once.
+    assert min(growth_mb() for _ in range(3)) < 5
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from svcnb import parts
 from svcnb.emulator.actions.host import ActionHost
@@ -158,7 +159,11 @@ async def sustained(run: Run, source: str) -> float:
     return done / (time.perf_counter() - started)
 
 
-async def test_the_engine_against_its_peers(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
+def test_the_engine_against_its_peers(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
+    uvloop.run(compare(stock_ethers, workerd, tmp_path))  # the event loop of the server
+
+
+async def compare(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
     load = os.getloadavg()[0]
     async with AsyncExitStack() as stack:
         started = time.perf_counter()
