@@ -49,7 +49,7 @@ class Room:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for a coroutine on the engine's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
 
     def host(
         self,
@@ -78,14 +78,14 @@ class Room:
     def submit(
         self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int
     ) -> Future[Outcome]:
-        """Starts a run; `limits` as in `ActionLimits`, ten seconds unless said otherwise."""
-        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 10_000, **limits})
+        """Starts a run; `limits` as in `ActionLimits`, thirty seconds unless said otherwise."""
+        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 30_000, **limits})
         run = self.engine.run(source, params, allowed, host or self.host())
         return asyncio.run_coroutine_threadsafe(run, self.loop)
 
     def run(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Outcome:
         """Runs to the end."""
-        return self.submit(source, params, host=host, **limits).result(60)
+        return self.submit(source, params, host=host, **limits).result(90)
 
     def value(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Any:
         """The response of a run that must succeed."""

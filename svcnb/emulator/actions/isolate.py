@@ -106,7 +106,7 @@ class Isolate(asyncio.Protocol):
             self._transport.write(data)
 
     def lower(self) -> None:
-        """Lets everybody else go first from now on."""
+        """Gives it a smaller share of the processor from now on."""
         if self._process is not None:
             self._host.lower(self._process)
 

@@ -150,7 +150,7 @@ class ProcessHost:
                 self._send({"kill": process.token})
 
     def lower(self, process: Process) -> None:
-        """Lets everybody else go first: it gets processor time that nobody else wants."""
+        """Gives it a smaller share of the processor than others have."""
         if self._control is not None and not process.exited.done():
             with contextlib.suppress(OSError):
                 self._send({"lower": process.token})
