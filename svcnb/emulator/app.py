@@ -79,7 +79,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
     # The engine's processes boot while the rest is loaded, and the chain's while the application is built.
     engine = make_engine(settings)
-    await engine.start()
+    await engine.prepare()
     try:
         make_service = await asyncio.to_thread(_load_service)
         service = make_service(settings, engine)

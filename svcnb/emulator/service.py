@@ -139,8 +139,10 @@ class Service:
             StartRefused: The chain does not start, or cannot be reached.
         """
         try:
-            await self.engine.start()
+            # One warm process is what a first run needs. The others would only take the chain's share of the machine.
+            await self.engine.prepare()
             await self._start_chain()
+            await self.engine.start()
         except ChainUnusable as error:
             await self.stop()
             raise StateUnusable(str(error)) from error
