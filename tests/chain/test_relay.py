@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_utils.crypto import keccak
 
 from svcnb import parts
-from svcnb.emulator.chain import Chain
+from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
 from svcnb.emulator.clock import Clock
