@@ -42,7 +42,7 @@ class Pool:
     ) -> None:
         self._new_host = new_host
         self._base = spares
-        self._target = spares
+        self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
         self._ready: deque[Isolate] = deque()
@@ -74,9 +74,14 @@ class Pool:
         """False while the circuit breaker is open: starting failed again and again."""
         return not self._stopped and self._clock() >= self._open_until
 
-    def start(self) -> None:
-        """Begins to fill in the background."""
+    def start(self, spares: int | None = None) -> None:
+        """Begins to fill in the background.
+
+        Args:
+            spares: How many to begin with, all when None. Called again, there may only be more.
+        """
         self._stopped = False
+        self._target = max(self._target, self._base if spares is None else spares)
         self._fill()
 
     async def stop(self) -> None:

@@ -186,6 +186,9 @@ class EngineState:
 class Engine(Protocol):
     """Runs actions, each in an isolate of its own."""
 
+    async def prepare(self) -> None:
+        """Begins to warm up as little as a first run needs; returns at once, and `start` follows."""
+
     async def start(self) -> None:
         """Begins to warm up in the background; returns at once."""
 

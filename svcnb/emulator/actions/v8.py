@@ -91,6 +91,11 @@ class V8Engine:
         self._in_line = 0
         self._stopped = True
 
+    async def prepare(self) -> None:
+        """Begins with one process, which leaves the machine to whatever else is starting; `start` follows."""
+        self._stopped = False
+        self._pool.start(spares=1)
+
     async def start(self) -> None:
         """Begins to warm up in the background; returns at once."""
         self._stopped = False
