@@ -30,6 +30,10 @@ ROUNDS = 60
 PAUSE_S = 0.2
 MANY = 1_000
 SPARES = 3
+# Whole size, pages that several processes share counted once; it also moves with what other programs share.
+SHARED = "Pss:"
+# What belongs to a process alone.
+OWN = "Anonymous:"
 MB = 2**20
 
 
@@ -90,32 +94,32 @@ async def test_a_thousand_executions_leave_little_in_memory(
     bench: Bench, post: Callable[..., Awaitable[bytes]]
 ) -> None:
     await run_all(bench, post, SIGNING, 100, 0)
-    before = await settled(bench.emulator)
-    print(f"\nidle, {sum(before.values()) / MB:.0f} MB: " + words(before))
+    before = await settled(bench.emulator, OWN)
+    idle = await settled(bench.emulator, SHARED)
+    print(f"\nidle, {sum(idle.values()) / MB:.0f} MB: {words(idle)}")
     started = time.perf_counter()
     await run_all(bench, post, SIGNING, MANY, 0)
     rate = MANY / (time.perf_counter() - started)
-    after = await settled(bench.emulator)
-    ours = [name for name in before if name != "chain"]
-    grown = sum(after[name] - before[name] for name in ours) / MB
-    print(f"after {MANY} runs at {rate:.0f} a second, {sum(after.values()) / MB:.0f} MB: {words(after)}")
+    after = await settled(bench.emulator, OWN)
+    print(f"own memory before: {words(before)}; after {MANY} runs at {rate:.0f} a second: {words(after)}")
+    grown = sum(after[name] - before[name] for name in before if name != "chain") / MB
     print(f"server and engine have grown by {grown:.1f} MB")
     assert grown < 10
 
 
-async def settled(emulator: Emulator) -> dict[str, int]:
-    """Resident bytes of every part once the spares are the usual number again, for three seconds."""
+async def settled(emulator: Emulator, row: str) -> dict[str, int]:
+    """Bytes of every part once the spares are the usual number again, for three seconds."""
     calm = 0
     for _ in range(180):
         await asyncio.sleep(0.5)
-        calm = calm + 1 if len(processes(emulator.pid).get("spare", [])) == SPARES else 0
+        calm = calm + 1 if len(processes(emulator.pid, row).get("spare", [])) == SPARES else 0
         if calm == 6:
-            return {name: sum(sizes) for name, sizes in sorted(processes(emulator.pid).items())}
-    raise AssertionError(f"not {SPARES} spares: {processes(emulator.pid)}")
+            return {name: sum(sizes) for name, sizes in sorted(processes(emulator.pid, row).items())}
+    raise AssertionError(f"not {SPARES} spares: {processes(emulator.pid, row)}")
 
 
-def processes(root: int) -> dict[str, list[int]]:
-    """Proportional resident bytes of the emulator and all it started, by what they are."""
+def processes(root: int, row: str) -> dict[str, list[int]]:
+    """Bytes of the emulator and all it started, by what they are; ``row`` as in smaps_rollup."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -135,8 +139,7 @@ def processes(root: int) -> dict[str, list[int]]:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
         except OSError:
             continue
-        # Proportional: pages that spares share are counted once.
-        size = next(int(row.split()[1]) * 1024 for row in rollup.splitlines() if row.startswith("Pss:"))
+        size = next(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith(row))
         found.setdefault(_kind(command), []).append(size)
     return found
 
