@@ -8,7 +8,7 @@ differ in anything that decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from svcnb.protocol.vocabulary import Vocabulary
@@ -36,6 +36,7 @@ class Call(Generic[T]):
         in_doubt: For calls that must not be repeated: what may have happened and how to check.
         statuses: Answers beside 2xx whose body is a result.
         base: Address used instead of the service's.
+        headers: Further headers; they may hold a credential, so they are never shown.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -49,6 +50,7 @@ class Call(Generic[T]):
     in_doubt: str = ""
     statuses: tuple[int, ...] = ()
     base: str | None = None
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,18 @@ class Now:
     """Asks for the seconds of a clock that only goes forward, and for the Unix time."""
 
 
-Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now"
+@dataclass(frozen=True)
+class Later:
+    """Asks for a function that runs another flow when it is called, as this client runs flows.
+
+    Attributes:
+        flow: Makes that flow.
+    """
+
+    flow: Callable[[], Flow[Any]]
+
+
+Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now | Later"
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
@@ -118,3 +131,8 @@ def pause(seconds: float) -> Flow[None]:
 def now() -> Flow[tuple[float, float]]:
     """Returns (forward-only seconds, Unix seconds) inside a flow."""
     return cast("tuple[float, float]", (yield Now()))
+
+
+def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
+    """Returns what runs another flow afterwards: an awaitable in the asynchronous client, the value in the other."""
+    return cast("Callable[[], Any]", (yield Later(flow)))

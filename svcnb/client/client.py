@@ -9,13 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from svcnb.client import running
+from svcnb.client import explain as explanations, running
 from svcnb.client._http import AsyncTransport, SyncTransport
 from svcnb.client.config import Config, Retries, Timeouts, clean_key, load
+from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.accounts import Account
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import ActionRef
+from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.resources.accounts import Accounts, AsyncAccounts
 from svcnb.client.resources.actions import Actions, AsyncActions
 from svcnb.client.resources.billing import AsyncBilling, Billing
@@ -231,6 +233,25 @@ class Client(_Settings):
         """
         return self._session.drive(running.run(self._config, action, params, named, until_effective))
 
+    def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Explains why a key may run an action with a wallet, or which link is missing and what repairs it. Free.
+
+        The client's own key only reads: any key of the account will do. What is read says how the account is set up
+        now; a grant of the last moments may not act yet.
+
+        Args:
+            key: A usage key, its text or its hash, or the account; None for the client's own key.
+            action: The action, its source, CID or hashed CID.
+            wallet: The wallet that the action wants to use; None to explain the run alone.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+
+        Example:
+            ``svc.explain(key, action, wallet).repair.code``
+        """
+        return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
+
     def with_key(self, key: AnyKey | None) -> Self:
         """Returns a client that calls with another key (None: without) over the same connections.
 
@@ -381,6 +402,12 @@ class AsyncClient(_Settings):
     ) -> Run:
         """See `Client.run`."""
         return await self._session.drive(running.run(self._config, action, params, named, until_effective))
+
+    async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """See `Client.explain`."""
+        return await self._session.drive(
+            explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
+        )
 
     def with_key(self, key: AnyKey | None) -> Self:
         """See `Client.with_key`."""

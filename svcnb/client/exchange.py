@@ -66,6 +66,8 @@ def build(call: Call[Any], config: Config) -> Request:
     headers = {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
+    if call.headers:
+        headers |= call.headers
     if config.correlation_id:
         headers["X-Correlation-Id"] = config.correlation_id
     content: bytes | None = None
