@@ -94,7 +94,6 @@ def _of_client(error: BaseException) -> Explanation:
         from svcnb.launch import exit_code_of
 
         code = exit_code_of(error)
-        message = f"{message}\n{log}" if (log := getattr(error, "log", "")) else message
     return Explanation(message, hint, code)
 
 

@@ -1,10 +1,15 @@
 """Opening, converting and transferring accounts: specification 3 and 5.8, reference facts 6.1 and 6.4."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from web3.exceptions import ContractCustomError
 
 if TYPE_CHECKING:
     from tests.chain.conftest import Actor, World
@@ -51,6 +56,23 @@ def test_anyone_opens_an_account_that_their_wallet_owns(world: World) -> None:
     assert wallet.ask("indexToAccountHashAt", 0) == wallet.ask("indexToAccountHashAt", 2) == 0
 
 
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hashes.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    "vector",
+    # The zero address can own nothing on chain.
+    [vector for vector in VECTORS["wallet_lookup_key"] if int(vector["address"], 16)],
+    ids=lambda vector: str(vector["address"]),
+)
+def test_the_contract_computes_a_wallets_hash_as_the_shared_vectors_do(world: World, vector: dict[str, str]) -> None:
+    wallet, hashed = world.w3.to_checksum_address(vector["address"]), int(vector["decimal"])
+    call = world.contract.functions.newAccount
+    call(hashed, False, "", "", wallet).call({"from": wallet, "gas": 1_000_000})
+    with pytest.raises(ContractCustomError):
+        call(hashed + 1, False, "", "", wallet).call({"from": wallet, "gas": 1_000_000})
+
+
 def test_a_second_account_of_the_same_wallet_is_refused(world: World, alice: Actor) -> None:
     assert alice.refused("newChainSecuredAccount", "again", "") == ("AccountAlreadyExists", world.hash_of(alice))
 
@@ -77,7 +99,7 @@ def test_hash_zero_and_admin_zero_name_no_account(world: World) -> None:
     assert world.payer().refused("newAccount", KEY, True, "", "", ZERO)[0] == "InvalidRequest"
 
 
-def test_resolving_tells_everything_about_a_master_hash(world: World, managed: tuple[Actor, int]) -> None:
+def test_resolving_tells_everything_about_a_master_hash(managed: tuple[Actor, int]) -> None:
     payer, key = managed
     wallet = "0x" + "11" * 20
     assert payer.ask("resolveApiKeyHash", key) == [key, wallet, wallet, True, True, False, 0]
@@ -160,7 +182,9 @@ def test_converting_hands_a_managed_account_over_and_keeps_who_pays(world: World
     wallet.send("addGroup", key, "yes", "", [], [])
 
 
-def test_converting_is_refused_in_the_order_of_the_facts(world: World, managed: tuple[Actor, int], alice: Actor) -> None:
+def test_converting_is_refused_in_the_order_of_the_facts(
+    world: World, managed: tuple[Actor, int], alice: Actor
+) -> None:
     payer, key = managed
     stranger, fresh = world.wallet(), world.wallet()
     function = "convertToChainSecuredAccount"
