@@ -14,6 +14,7 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         del os.environ[name]
     os.environ["SVCNB_CONFIG"] = os.devnull
+    os.environ["SVC_HISTORY"] = "off"
     # Kernels of lessons and commands under test run this working copy, wherever they are started.
     paths = [str(Path(__file__).resolve().parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)

@@ -30,6 +30,7 @@ _ENVIRONMENT: Final = {
     "rpc_url": "SVC_RPC_URL",
     "service_name": "SVC_SERVICE_NAME",
     "processor_name": "SVC_PROCESSOR_NAME",
+    "history": "SVC_HISTORY",
 }
 
 
@@ -85,6 +86,7 @@ class Config:
         timeouts: How long to wait.
         retries: How often to repeat.
         correlation_id: Sent along with every call and echoed by the service; None for none.
+        history: File that runs are recorded in; ``off`` for none, None for the usual place.
     """
 
     base_url: str
@@ -96,6 +98,7 @@ class Config:
     timeouts: Timeouts = field(default_factory=Timeouts)
     retries: Retries = field(default_factory=Retries)
     correlation_id: str | None = None
+    history: str | None = None
 
     def replace(self, **changes: Any) -> Config:
         """Returns a copy with some settings changed."""
@@ -109,6 +112,7 @@ def load(
     triggers_url: str | None = None,
     rpc_url: str | None = None,
     vocabulary: Vocabulary | None = None,
+    history: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
@@ -120,6 +124,7 @@ def load(
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         vocabulary: The service's and the processor's names.
+        history: File that runs are recorded in, or ``off``.
         environment: Read instead of the process's environment.
         file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
@@ -153,6 +158,7 @@ def load(
         triggers_url=_optional_url(triggers_url or found.get("triggers_url"), "triggers_url"),
         rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
         vocabulary=vocabulary,
+        history=str(history) if history is not None else found.get("history"),
     )
 
 

@@ -54,6 +54,7 @@ class RunRecord:
         error: The failure; None when it succeeded.
         key_hash: Hash of the key that ran it, as listings show it; empty without a key.
         base_url: The service that ran it.
+        action_name: The action's own name; empty when it has none.
     """
 
     cid: str
@@ -64,6 +65,7 @@ class RunRecord:
     error: SvcnbError | None
     key_hash: str
     base_url: str
+    action_name: str = ""
 
 
 def run(
@@ -116,6 +118,7 @@ def run(
             error=failed,
             key_hash=api_key_hash(config.api_key.reveal()) if config.api_key else "",
             base_url=config.base_url,
+            action_name=getattr(action, "name", ""),
         )
     )
     if failed is not None:
