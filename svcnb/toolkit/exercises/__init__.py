@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from svcnb.toolkit.exercises import actions_and_cids, quickstart
+from svcnb.toolkit.exercises import actions_and_cids, quickstart, triggers
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
 
 EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise for exercise in (*quickstart.EXERCISES, *actions_and_cids.EXERCISES)
+    exercise.name: exercise for exercise in (*quickstart.EXERCISES, *actions_and_cids.EXERCISES, *triggers.EXERCISES)
 }
 """Every exercise by its name, ``<lesson>.<exercise>``."""
 
