@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.toolkit.plan.files import replace_file
+from svcnb.toolkit.files import replace_file
 
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
 

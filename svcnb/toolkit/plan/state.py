@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.toolkit.plan.files import replace_file
+from svcnb.toolkit.files import replace_file
 
 VERSION: Final = 1
 

@@ -7,12 +7,13 @@ import tempfile
 from pathlib import Path
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Writes a file for its owner alone; a crash leaves the old one or the new one, never a part.
+def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
+    """Writes a file; a crash leaves the old one or the new one, never a part.
 
     Args:
         path: The file.
         text: What it will hold.
+        mode: Who may read it; its owner alone unless told otherwise.
 
     Raises:
         OSError: It cannot be written.
@@ -24,6 +25,7 @@ def replace_file(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
