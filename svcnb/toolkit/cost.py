@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.billing import dollars
 from svcnb.client.references import ActionRef
+from svcnb.protocol.cron import Cron
 from svcnb.protocol.limits import (
     EXECUTION_COST_CENTS_PER_SECOND,
     MANAGEMENT_COST_CENTS,
@@ -40,7 +42,10 @@ METERED: Final = frozenset(
 """Verbs of a client that cost one cent, when they succeed."""
 
 
-@dataclass(frozen=True, order=True)
+_DAY_S: Final = 86_400
+
+
+@dataclass(frozen=True)
 class Cost:
     """An amount, or a range of amounts, and what it is for.
 
@@ -154,6 +159,27 @@ def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
     """Returns what many runs of an action will cost; arguments as for `of_run`."""
     one = of_run(action, **known)
     return one.times(count, why=f"{count} times {one.why}")
+
+
+def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: float = 0.0) -> Cost:
+    """Returns what a trigger's schedule will cost.
+
+    Args:
+        cron: Five fields, or six with seconds in front; UTC.
+        run: What one run costs; a cent when None (see `of_run`).
+        days: For how many days.
+        after: Unix seconds to count from.
+
+    Raises:
+        InvalidCron: It is no schedule.
+
+    Example:
+        >>> str(of_schedule("0 * * * *", days=1))
+        '$0.24 (from $0.24, no limit): 24 runs in 1 days by 0 * * * *'
+    """
+    until = after + days * _DAY_S
+    ticks = sum(1 for _ in takewhile(lambda tick: tick.timestamp() <= until, Cron(cron).ticks(after)))
+    return (run or of_run()).times(ticks, why=f"{ticks} runs in {days:g} days by {cron}")
 
 
 def of_calls(calls: Mapping[str, int]) -> Cost:

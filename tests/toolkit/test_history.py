@@ -13,7 +13,7 @@ import pytest
 
 from svcnb import Action, ActionError, ConfigError, InvalidArgument
 from svcnb.client.recorder import INSERT, connect
-from svcnb.toolkit.cost import FREE, METERED, of_batch, of_call, of_calls, of_run, of_seconds
+from svcnb.toolkit.cost import FREE, METERED, of_batch, of_call, of_calls, of_run, of_schedule, of_seconds
 from svcnb.toolkit.history import History
 
 ADD = Action("const main = ({ n }) => n + 1", name="add")
@@ -189,3 +189,9 @@ def test_a_run_s_cost_comes_from_its_past(past) -> None:
     batch = of_batch(1_000, ADD, seconds=3.2)
     assert (batch.cents, batch.least, batch.most) == (3_000, 1_000, None)
     assert str(batch) == "$30.00 (from $10.00, no limit): 1000 times a run"
+
+
+def test_a_schedule_costs_a_run_a_tick() -> None:
+    assert of_schedule("0 * * * *", days=1).cents == 24
+    assert of_schedule("*/30 * * * * *", of_run(seconds=2.5), days=1).cents == 2 * 2_880
+    assert "30 runs in 30 days" in str(of_schedule("0 3 * * *"))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from svcnb import Action, InvalidArgument, OutOfCredit, TransportError
+from svcnb.toolkit.history import History
 from svcnb.toolkit.plan import Description, Plan, plan
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
@@ -413,3 +414,73 @@ def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(svc, em
     assert {step.kind for step in repair} == {"group", "key"}
     repair.apply(secrets=secrets)
     assert steps(plan(svc, LARGE, state=state)) == []
+
+
+# --- triggers -------------------------------------------------------------------------------------------------------
+
+
+TRIGGERED = changed() | {
+    "triggers": {
+        "hook": {"action": "add", "key": "runner", "default_params": {"n": 1}},
+        "nightly": {
+            "action": "add",
+            "key": "runner",
+            "kind": "schedule",
+            "config": {"cron": "0 3 * * *"},
+            "enabled": False,
+            "max_queued_runs": 3,
+        },
+    }
+}
+
+
+@pytest.fixture
+def triggers(emulator):
+    with emulator.triggers("plans") as client:
+        yield client
+        for trigger in client.list():
+            client.delete(trigger)
+
+
+def test_triggers_are_made_with_the_plan_s_own_keys_and_run(svc, state, triggers, tmp_path) -> None:
+    found = plan(svc, TRIGGERED, state=state, triggers=triggers)
+    assert [line for line in steps(found) if "trigger" in line] == [
+        "+ trigger hook: create",
+        "+ trigger nightly: create",
+    ]
+    found.apply(secrets=tmp_path / "keys.json")
+    assert steps(plan(svc, TRIGGERED, state=state, triggers=triggers)) == []
+    made = {trigger.name: trigger for trigger in triggers.list()}
+    assert (made["nightly"].enabled, made["nightly"].max_queued_runs) == (False, 3)
+    run = triggers.wait_for_run(made["hook"], triggers.fire(made["hook"], {}))
+    assert (run.status, run.result) == ("success", 2)
+    history = History(tmp_path / "history.sqlite")
+    assert history.add_trigger_runs(triggers) == 1
+    [past] = history.runs(source="trigger")
+    assert (past.action, past.status, past.response, past.run_id) == ("hook", "success", 2, run.id)
+
+
+def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path) -> None:
+    keys = tmp_path / "keys.json"
+    plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=keys)
+    made = {trigger.name: trigger for trigger in triggers.list()}
+    triggers.enable(made["nightly"])
+    triggers.update(made["nightly"], config={"cron": "0 4 * * *"})
+    triggers.delete(made["hook"])
+    svc.usage_keys.remove(svc.usage_keys.list()[0])
+    found = plan(svc, TRIGGERED, state=state, triggers=triggers)
+    assert steps(found) == [
+        "+ key runner: create",
+        "+ trigger hook: create",
+        "~ trigger nightly: correct config, enabled, usage key",
+    ]
+    found.apply(secrets=keys)
+    assert steps(plan(svc, TRIGGERED, state=state, triggers=triggers)) == []
+
+
+def test_a_trigger_whose_key_s_secret_is_unknown_is_refused(svc, state, triggers, tmp_path) -> None:
+    plan(svc, SMALL, state=state).apply(secrets={})
+    with pytest.raises(InvalidArgument, match="needs the secret of key 'runner'"):
+        plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
+    with pytest.raises(InvalidArgument, match="the triggers service was not given"):
+        plan(svc, TRIGGERED, state=state)

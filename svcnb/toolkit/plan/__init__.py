@@ -12,7 +12,7 @@ Example:
 
 from __future__ import annotations
 
-from svcnb.toolkit.plan.description import ActionSpec, Description, GroupSpec, KeySpec, WalletSpec
+from svcnb.toolkit.plan.description import ActionSpec, Description, GroupSpec, KeySpec, TriggerSpec, WalletSpec
 from svcnb.toolkit.plan.planning import Plan, plan
 from svcnb.toolkit.plan.secrets import SecretsFile
 from svcnb.toolkit.plan.steps import Step
@@ -25,6 +25,7 @@ __all__ = [
     "Plan",
     "SecretsFile",
     "Step",
+    "TriggerSpec",
     "WalletSpec",
     "plan",
 ]

@@ -19,6 +19,12 @@
 
     [keys.runner]
     execute_in_groups = ["signers"]     # names from above; ["*"] means every group
+
+    [triggers.nightly]                  # needs a client of the triggers service
+    action = "sign"
+    key = "runner"
+    kind = "schedule"
+    config = { cron = "0 3 * * *" }
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -150,6 +156,31 @@ class KeySpec(_Spec):
         }
 
 
+class TriggerSpec(_Spec):
+    """A trigger and what it runs. Its key's secret must be known: from this plan, or from where secrets are kept."""
+
+    action: str
+    """Name of an action whose source is known."""
+
+    key: str
+    """Name of a key."""
+
+    kind: Literal["webhook", "schedule", "chain_event"] = "webhook"
+    config: dict[str, Any] = Field(default_factory=dict)
+    """Settings of its kind, for example ``{ cron = "0 3 * * *" }``."""
+
+    default_params: dict[str, Any] = Field(default_factory=dict)
+    max_runs_per_minute: int | None = None
+    max_queued_runs: int | None = None
+    enabled: bool = True
+
+    def members(self) -> dict[str, Any]:
+        """Returns what the service is told beside name, action, key and kind; a limit is told when there is one."""
+        limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
+        given = {name: value for name, value in limits.items() if value is not None}
+        return {"config": dict(self.config), "default_params": dict(self.default_params)} | given
+
+
 class Description(BaseModel):
     """All that an account should hold, by name. What is not named here is left alone."""
 
@@ -159,6 +190,7 @@ class Description(BaseModel):
     wallets: dict[str, WalletSpec] = Field(default_factory=dict)
     groups: dict[str, GroupSpec] = Field(default_factory=dict)
     keys: dict[str, KeySpec] = Field(default_factory=dict)
+    triggers: dict[str, TriggerSpec] = Field(default_factory=dict)
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _file: Path | None = PrivateAttr(default=None)
@@ -185,7 +217,7 @@ class Description(BaseModel):
         """Makes a description from dictionaries, as the TOML file would say it.
 
         Args:
-            values: ``actions``, ``wallets``, ``groups`` and ``keys`` by name.
+            values: ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers`` by name.
             folder: Where files that it names lie.
 
         Raises:
@@ -249,6 +281,20 @@ class Description(BaseModel):
                         f"keys.{name}.{field} has {len(groups)} groups, at most {MAX_KEY_GROUPS} are allowed",
                         hint='Put actions into fewer groups, or write ["*"].',
                     )
+        self._check_triggers()
+        self._check_actions()
+
+    def _check_triggers(self) -> None:
+        for name, trigger in self.triggers.items():
+            _known(f"triggers.{name}.action", (trigger.action,), set(self.actions))
+            _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
+            if isinstance(self.action(trigger.action), str):
+                raise InvalidArgument(
+                    f"triggers.{name} runs {trigger.action!r}, of which only the CID is described",
+                    hint="The triggers service keeps the source itself: give its file or source.",
+                )
+
+    def _check_actions(self) -> None:
         hashes: dict[str, str] = {}
         for name in self.actions:
             twin = hashes.setdefault(self.action_hash(name), name)

@@ -41,6 +41,8 @@ def difference(description: Description, observed: Observed, state: State, *, pr
         yield steps.remove_key(lost[0], lost[1], "remove: it was made, but its secret was not kept", begun=True)
     for name in description.keys:
         yield from _key(description, observed, state, name)
+    for name in description.triggers:
+        yield from _trigger(description, observed, state, name)
     if prune:
         yield from _prune(description, observed, state, lost)
 
@@ -65,6 +67,10 @@ def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
         ]
         if fresh_groups:
             state.end("groups", begun.name, fresh_groups[0])
+    elif begun.kind == "triggers":
+        made = [each for each, it in observed.triggers.items() if it.name == begun.name and each not in begun.before]
+        if made:
+            state.end("triggers", begun.name, made[0])
     else:
         for hashed, key in observed.keys.items():
             if key.name == begun.name and hashed not in begun.before and hashed not in state.keys.values():
@@ -95,6 +101,9 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         keys = {hashed: name for hashed, name in keys.items() if name != begun.name or hashed in begun.before}
     _match_names("groups", description.groups, groups, state.groups)
     _match_names("keys", description.keys, keys, state.keys)
+    triggers = {identity: trigger.name for identity, trigger in observed.triggers.items()}
+    if description.triggers:
+        _match_names("triggers", description.triggers, triggers, state.triggers)
 
 
 def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str], known: dict[str, Identity]) -> None:
@@ -177,6 +186,31 @@ def _key(description: Description, observed: Observed, state: State, name: str) 
         differs.append("name or description")
     if differs:
         yield steps.update_key(name, f"correct {', '.join(differs)}")
+
+
+def _trigger(description: Description, observed: Observed, state: State, name: str) -> Iterator[Step]:
+    spec, identity = description.triggers[name], state.triggers.get(name)
+    if identity is None:
+        yield steps.create_trigger(name)
+        return
+    trigger = observed.triggers[identity]
+    wanted = spec.members() | {
+        "name": name,
+        "action_cid": description.cid(spec.action),
+        "kind": spec.kind,
+        "enabled": spec.enabled,
+    }
+    differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
+    # The service never shows which key a trigger has, but a key that is made anew must be told to it.
+    new_key = spec.key not in state.keys
+    if new_key:
+        differs.append("usage key")
+    if differs:
+        yield steps.update_trigger(name, f"correct {', '.join(differs)}", with_key=new_key)
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _prune(description: Description, observed: Observed, state: State, lost: tuple[str, str] | None) -> Iterator[Step]:

@@ -35,6 +35,7 @@ class Observed:
         groups: Groups by number.
         members: What each group permits, by number.
         keys: Usage keys by hash.
+        triggers: Triggers by id; none without a client of the triggers service.
     """
 
     actions: Mapping[str, RegisteredAction]
@@ -43,13 +44,15 @@ class Observed:
     groups: Mapping[int, Group]
     members: Mapping[int, Members]
     keys: Mapping[str, UsageKey]
+    triggers: Mapping[str, Any]
 
     @classmethod
-    def of(cls, svc: Any) -> Observed:
+    def of(cls, svc: Any, triggers: Any = None) -> Observed:
         """Reads an account.
 
         Args:
             svc: A client with a key of the account.
+            triggers: A client of the triggers service, when triggers are described.
         """
         groups = {group.id: group for group in svc.groups.list()}
         wallets = svc.wallets.list()
@@ -60,6 +63,7 @@ class Observed:
             groups=groups,
             members={number: _members(svc, number) for number in groups},
             keys={item.api_key_hash: item for item in svc.usage_keys.list()},
+            triggers={} if triggers is None else {item.id: item for item in triggers.list()},
         )
 
 

@@ -16,12 +16,13 @@ from svcnb.toolkit.cost import Cost
 from svcnb.toolkit.plan.description import Description
 from svcnb.toolkit.plan.difference import difference
 from svcnb.toolkit.plan.observed import Observed
-from svcnb.toolkit.plan.secrets import Sink, sink_of
+from svcnb.toolkit.plan.secrets import Secrets, Sink
 from svcnb.toolkit.plan.state import State
 from svcnb.toolkit.plan.steps import Execution, Step
 
 if TYPE_CHECKING:
     from svcnb.client.client import Client
+    from svcnb.client.triggers import TriggersClient
 
 SHOWN: Final = 40
 """Most steps that a plan shows of itself."""
@@ -33,6 +34,7 @@ def plan(
     *,
     state: str | Path | None = None,
     prune: bool = False,
+    triggers: TriggersClient | None = None,
 ) -> Plan:
     """Compares a description with an account. Free: only reads.
 
@@ -42,6 +44,7 @@ def plan(
         state: File that remembers which wallet, group and key has which name; beside the TOML file when None. It
             holds no secret.
         prune: Whether groups, keys and actions that are not described are removed. Otherwise they are left alone.
+        triggers: A client of the triggers service; needed where triggers are described.
 
     Raises:
         InvalidArgument: The description is none, a name fits several things, or the state is another account's.
@@ -53,14 +56,28 @@ def plan(
     path = Path(state) if state is not None else None
     if path is None and description.file is not None:
         path = description.file.with_suffix(".state.json")
-    return Plan(svc, description, State(path), prune=prune)
+    if description.triggers and triggers is None:
+        raise InvalidArgument(
+            f"{len(description.triggers)} triggers are described, and the triggers service was not given",
+            hint="Pass an authorized client of it: plan(..., triggers=svcnb.TriggersClient(...)).",
+        )
+    return Plan(svc, description, State(path), prune=prune, triggers=triggers)
 
 
 class Plan(Sequence[Step]):
     """The steps from an account to its description; `plan` makes it."""
 
-    def __init__(self, svc: Client, description: Description, state: State, *, prune: bool) -> None:
+    def __init__(
+        self,
+        svc: Client,
+        description: Description,
+        state: State,
+        *,
+        prune: bool,
+        triggers: TriggersClient | None = None,
+    ) -> None:
         self._svc = svc
+        self._triggers = triggers
         self._description = description
         self._state = state
         self._prune = prune
@@ -68,7 +85,7 @@ class Plan(Sequence[Step]):
         self._read()
 
     def _read(self) -> None:
-        self._observed = Observed.of(self._svc)
+        self._observed = Observed.of(self._svc, self._triggers)
         self._state.belongs_to(self._observed.wallets[0] if self._observed.wallets else "")
         self._steps = list(difference(self._description, self._observed, self._state, prune=self._prune))
 
@@ -98,7 +115,8 @@ class Plan(Sequence[Step]):
 
         Args:
             secrets: Where the secrets of new keys go: a file (JSON, for its owner alone), a dictionary, or a function
-                of name and secret. Each is there before the next step. Needed only where keys are made.
+                of name and secret. Each is there before the next step. Needed only where keys are made, or where
+                triggers get a key that was made before.
             progress: Whether to show a bar; None shows one where somebody looks and tqdm is installed.
 
         Returns:
@@ -115,10 +133,11 @@ class Plan(Sequence[Step]):
                 f"{len(self.new_keys)} keys are made ({', '.join(self.new_keys[:3])}…), and each is shown only once",
                 hint='Say where they go: apply(secrets="keys.json"), a dictionary, or a function of name and secret.',
             )
-        keep = sink_of(secrets if secrets is not None else {})
         self._require_credit()
         self._used = True
-        execution = Execution(self._svc, self._description, self._state, self._observed, keep)
+        execution = Execution(
+            self._svc, self._description, self._state, self._observed, Secrets(secrets), self._triggers
+        )
         with bar(len(self._steps), 0, wanted=progress, unit="step") as shown:
             for done, step in enumerate(self._steps):
                 try:

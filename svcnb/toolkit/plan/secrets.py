@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -47,10 +47,40 @@ class SecretsFile:
         replace_file(self.path, json.dumps(self.read() | {name: secret}, indent=2) + "\n")
 
 
-def sink_of(chosen: Sink) -> Callable[[str, str], object]:
-    """Returns what takes a name and a secret."""
-    if isinstance(chosen, (str, Path)):
-        return SecretsFile(chosen)
-    if isinstance(chosen, MutableMapping):
-        return chosen.__setitem__
-    return chosen
+class Secrets:
+    """Takes the secrets of new keys to where the caller said, and finds those of earlier ones there.
+
+    Args:
+        sink: Where they go; None where no key is made.
+    """
+
+    def __init__(self, sink: Sink | None) -> None:
+        self._sink = SecretsFile(sink) if isinstance(sink, (str, Path)) else sink
+        self._made: dict[str, str] = {}
+
+    def keep(self, name: str, secret: str) -> None:
+        """Hands one over; it is kept when this returns."""
+        self._made[name] = secret
+        if isinstance(self._sink, MutableMapping):
+            self._sink[name] = secret
+        elif self._sink is not None:
+            self._sink(name, secret)
+
+    def of(self, name: str) -> str:
+        """Returns the secret of a key.
+
+        Raises:
+            InvalidArgument: It is not where the caller said.
+        """
+        known: Mapping[str, str] = {}
+        if isinstance(self._sink, SecretsFile):
+            known = self._sink.read()
+        elif isinstance(self._sink, Mapping):
+            known = self._sink
+        found = self._made.get(name) or known.get(name)
+        if not found:
+            raise InvalidArgument(
+                f"a trigger needs the secret of key {name!r}, and nobody knows it here",
+                hint="Pass the secrets' file or dictionary that holds it: apply(secrets=...).",
+            )
+        return found

@@ -23,7 +23,7 @@ class Begun(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     kind: str
-    """``wallets``, ``groups`` or ``keys``."""
+    """``wallets``, ``groups``, ``keys`` or ``triggers``."""
 
     name: str
     before: tuple[str, ...] = ()
@@ -36,6 +36,7 @@ class _Content(BaseModel):
     wallets: dict[str, str] = Field(default_factory=dict)
     groups: dict[str, int] = Field(default_factory=dict)
     keys: dict[str, str] = Field(default_factory=dict)
+    triggers: dict[str, str] = Field(default_factory=dict)
     begun: Begun | None = None
 
 
@@ -80,6 +81,11 @@ class State:
     def keys(self) -> dict[str, str]:
         """Hashes by name."""
         return self._content.keys
+
+    @property
+    def triggers(self) -> dict[str, str]:
+        """Ids by name."""
+        return self._content.triggers
 
     @property
     def begun(self) -> Begun | None:

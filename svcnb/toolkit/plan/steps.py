@@ -16,10 +16,11 @@ from svcnb.toolkit.plan.description import EVERYTHING, MASTER, Description
 if TYPE_CHECKING:
     from svcnb.protocol.action import Action
     from svcnb.toolkit.plan.observed import Observed
+    from svcnb.toolkit.plan.secrets import Secrets
     from svcnb.toolkit.plan.state import State
 
 Sign = Literal["+", "~", "-"]
-Kind = Literal["action", "wallet", "group", "key"]
+Kind = Literal["action", "wallet", "group", "key", "trigger"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Execution:
     description: Description
     state: State
     observed: Observed
-    keep_secret: Callable[[str, str], object]
+    secrets: Secrets
+    triggers: Any = None
     made_wallets: list[str] = field(default_factory=list)
 
     # --- names to what they mean ------------------------------------------------------------------------------------
@@ -112,7 +114,7 @@ class Execution:
         self.state.begin("keys", name, tuple(self.observed.keys))
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
         key: UsageKey = self.svc.usage_keys.create(name, description=spec.description, **lists, **spec.flags())
-        self.keep_secret(name, key.usage_api_key.reveal() if key.usage_api_key else "")
+        self.secrets.keep(name, key.usage_api_key.reveal() if key.usage_api_key else "")
         self.state.end("keys", name, key.api_key_hash)
 
     def update_key(self, name: str) -> None:
@@ -121,6 +123,30 @@ class Execution:
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
         self.svc.usage_keys.update(
             self.state.keys[name], name=name, description=spec.description, **lists, **spec.flags()
+        )
+
+    def create_trigger(self, name: str) -> None:
+        """Creates a trigger, and disables it if it should not fire."""
+        spec = self.description.triggers[name]
+        self.state.begin("triggers", name, tuple(self.observed.triggers))
+        action, key = self.description.action(spec.action), self.secrets.of(spec.key)
+        trigger = self.triggers.create(name, action, key, spec.kind, **spec.members())
+        self.state.end("triggers", name, trigger.id)
+        if not spec.enabled:
+            self.triggers.disable(trigger.id)
+
+    def update_trigger(self, name: str, *, with_key: bool) -> None:
+        """Writes a trigger anew."""
+        spec = self.description.triggers[name]
+        key = {"usage_key": self.secrets.of(spec.key)} if with_key else {}
+        self.triggers.update(
+            self.state.triggers[name],
+            name=name,
+            action=self.description.action(spec.action),
+            kind=spec.kind,
+            enabled=spec.enabled,
+            **key,
+            **spec.members(),
         )
 
 
@@ -213,6 +239,16 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
             execution.state.forget_begun()
 
     return Step("-", "key", name, why, MANAGEMENT_COST_CENTS, run)
+
+
+def create_trigger(name: str) -> Step:
+    """Creates a trigger. Free."""
+    return Step("+", "trigger", name, "create", 0, lambda it: it.create_trigger(name))
+
+
+def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
+    """Writes a trigger anew. Free."""
+    return Step("~", "trigger", name, why, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
 def remove_group(name: str, number: int) -> Step:
