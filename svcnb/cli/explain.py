@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("explain")
 @click.argument("action")
 @click.option(
-    "--key", metavar="HASH", help="Explain this usage key instead of the one in use; `svcnb keys list` shows it."
+    "--key-hash", metavar="HASH", help="Explain this usage key instead of the one in use; `svcnb keys list` shows it."
 )
 @click.option("--wallet", metavar="ADDRESS", help="A wallet that the action wants to use.")
 @json_option
