@@ -119,7 +119,7 @@ def test_ether_is_sent_and_another_library_sees_it_arrive(world: World):
     assert answer["from"] == wallet
     assert world.w3.eth.get_balance(world.w3.to_checksum_address(receiver)) == ETHER // 4
     fee = receipt["gasUsed"] * receipt["effectiveGasPrice"]
-    assert world.w3.eth.get_balance(wallet) == ETHER - ETHER // 4 - fee
+    assert world.w3.eth.get_balance(world.w3.to_checksum_address(wallet)) == ETHER - ETHER // 4 - fee
 
 
 MOVE_TOKEN = """async function main({ rpc, pkpId, token, to, units }) {
