@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from svcnb.client.models.accounts import Account
     from svcnb.control import EmulatorControl
     from svcnb.launch import Emulator
-    from svcnb.testing import Trace
+    from svcnb.testing import Recorded
 
 START = "svc-pytest-start"
 CREDIT_CENTS = 10_000
@@ -91,11 +91,11 @@ def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client
 
 
 @pytest.fixture
-def svc_trace(svc_emulator: EmulatorControl) -> Callable[[Any], Trace]:
-    """Reads what a run did: ``svc_trace(run)``, or ``svc_trace(error)`` for one that failed."""
-    from svcnb.testing import trace_of
+def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
+    """Reads what the emulator recorded: ``svc_recorded(run)``, or ``svc_recorded(error)`` for a run that failed."""
+    from svcnb.testing import recorded
 
-    return lambda run: trace_of(svc_emulator, run)
+    return lambda run: recorded(svc_emulator, run)
 
 
 def _live(request: pytest.FixtureRequest) -> bool:

@@ -2,66 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
+    from svcnb.client.models.traces import Trace
+    from svcnb.control import EmulatorControl
 
-__all__ = ["Trace", "assert_signed_by", "assert_trace", "trace_of"]
+__all__ = ["Recorded", "assert_signed_by", "assert_trace", "recorded"]
 
 
 @dataclass(frozen=True)
-class Trace:
-    """What one run did, as the emulator recorded it.
+class Recorded:
+    """One run as the emulator recorded it: also of a failed run, of which the service tells little.
 
     Attributes:
         status: ``success``, ``failed`` or ``refused``.
-        logs: Console output, also of failed runs.
+        logs: Console output.
         cost_cents: What was charged.
-        elapsed_ms: Milliseconds in the engine.
-        events: Every event, in order.
+        trace: What it did and when; None when nothing was run.
     """
 
     status: str
     logs: str
     cost_cents: int
-    elapsed_ms: float
-    events: tuple[Mapping[str, Any], ...] = field(repr=False)
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Trace:
-        """Reads one run record of the emulator.
-
-        Args:
-            record: As ``emulator.run_record(request_id)`` answers it.
-        """
-        return cls(
-            status=str(record["status"]),
-            logs=str(record.get("logs") or ""),
-            cost_cents=int(record.get("cost_cents") or 0),
-            elapsed_ms=float(record.get("elapsed_ms") or 0.0),
-            events=tuple((record.get("trace") or {}).get("events", ())),
-        )
-
-    @property
-    def key_operations(self) -> list[str]:
-        """Names of the key operations that were granted, in order."""
-        return [str(event["operation"]) for event in self._kind("key") if "refused" not in event]
-
-    @property
-    def fetches(self) -> list[Mapping[str, Any]]:
-        """Outbound requests that were sent or refused: method, host, status or the refusal."""
-        return [event for event in self._kind("fetch") if event.get("phase") != "start"]
-
-    @property
-    def hosts(self) -> list[str]:
-        """Hosts that were asked, in order."""
-        return [str(event.get("host", "")) for event in self.fetches]
-
-    def _kind(self, kind: str) -> Iterable[Mapping[str, Any]]:
-        return (event for event in self.events if event.get("kind") == kind)
+    trace: Trace | None
 
 
 def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> None:
@@ -89,38 +56,42 @@ def assert_trace(
     """Fails unless a run did just what is said; what is left out is not looked at.
 
     Args:
-        trace: What the run did.
-        key_operations: How many keys it asked for.
-        fetches: How many outbound requests it made.
+        trace: What the run did: ``svc.trace(run)``.
+        key_operations: How many keys it was given.
+        fetches: How many outbound requests it made, refused ones included.
         hosts: The only hosts that it may have asked.
 
     Raises:
         AssertionError: It did something else; the text names it.
     """
-    if key_operations is not None and len(trace.key_operations) != key_operations:
-        raise AssertionError(
-            f"{len(trace.key_operations)} key operations, not {key_operations}: {trace.key_operations}"
-        )
-    if fetches is not None and len(trace.fetches) != fetches:
-        raise AssertionError(f"{len(trace.fetches)} outbound requests, not {fetches}: {trace.hosts}")
-    if hosts is not None and (strangers := sorted(set(trace.hosts) - set(hosts))):
-        raise AssertionError(
-            f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}"
-        )
+    keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
+    asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]
+    if key_operations is not None and len(keys) != key_operations:
+        raise AssertionError(f"{len(keys)} key operations, not {key_operations}: {keys}")
+    if fetches is not None and len(asked) != fetches:
+        raise AssertionError(f"{len(asked)} outbound requests, not {fetches}: {asked}")
+    if hosts is not None and (strangers := sorted(set(asked) - set(hosts))):
+        raise AssertionError(f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}")
 
 
-def trace_of(emulator: Any, run: Run | BaseException | str) -> Trace:
-    """Reads what a run did from the emulator that ran it.
+def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
+    """Reads what an emulator recorded of a run.
 
     Args:
-        emulator: The emulator.
+        emulator: The emulator that ran it.
         run: A `Run`, the error that it raised, or its request id.
 
     Raises:
         ControlRefused: The emulator knows no such run.
         TypeError: It has no request id.
     """
+    from svcnb.client.models.traces import Trace as Timeline
+
     request_id = run if isinstance(run, str) else getattr(run, "request_id", "")
     if not request_id:
         raise TypeError(f"{type(run).__name__} has no request id: pass a Run, or the error that svc.run raised")
-    return Trace.of(emulator.run_record(request_id))
+    kept = emulator.run_record(request_id)
+    trace = None if kept.get("trace") is None else Timeline.model_validate(kept["trace"])
+    return Recorded(
+        status=str(kept["status"]), logs=kept.get("logs") or "", cost_cents=kept.get("cost_cents") or 0, trace=trace
+    )

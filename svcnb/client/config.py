@@ -82,6 +82,7 @@ class Config:
         master_key: True when ``api_key`` is known to be an account's master key.
         triggers_url: Address of the triggers service; None when unknown.
         rpc_url: JSON-RPC address of the chain; None when unknown.
+        control_token: The secret of an emulator's control plane, which traces are read through; None when it has none.
         vocabulary: The service's and the processor's names.
         timeouts: How long to wait.
         retries: How often to repeat.
@@ -94,6 +95,7 @@ class Config:
     master_key: bool = False
     triggers_url: str | None = None
     rpc_url: str | None = None
+    control_token: Secret | None = None
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     timeouts: Timeouts = field(default_factory=Timeouts)
     retries: Retries = field(default_factory=Retries)
@@ -111,6 +113,7 @@ def load(
     api_key: str | Secret | None = None,
     triggers_url: str | None = None,
     rpc_url: str | None = None,
+    control_token: str | Secret | None = None,
     vocabulary: Vocabulary | None = None,
     history: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
@@ -123,6 +126,8 @@ def load(
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
+        control_token: The secret of an emulator's control plane. Given here only: one from the environment might go to
+            a service that it is not meant for.
         vocabulary: The service's and the processor's names.
         history: File that runs are recorded in, or ``off``.
         environment: Read instead of the process's environment.
@@ -157,6 +162,7 @@ def load(
         api_key=clean_key(key) if key else None,
         triggers_url=_optional_url(triggers_url or found.get("triggers_url"), "triggers_url"),
         rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
+        control_token=Secret(control_token) if control_token else None,
         vocabulary=vocabulary,
         history=str(history) if history is not None else found.get("history"),
     )

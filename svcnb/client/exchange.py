@@ -66,6 +66,8 @@ def build(call: Call[Any], config: Config) -> Request:
     headers = {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
+    if call.control and config.control_token:
+        headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
     if call.headers:
         headers |= call.headers
     if config.correlation_id:

@@ -7,6 +7,7 @@ import logging
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
+from svcnb.emulator.chain.early import FUNDS, EarlyNode, first_balances
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
 from svcnb.emulator.chain.gateway import Gateway
@@ -20,13 +21,11 @@ from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError, encode
 from svcnb.protocol.hashes import function_selector
-from svcnb.protocol.keccak import RATE_BYTES, keccak256
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 log = logging.getLogger(__name__)
 
 _ETHER: Final = 10**18
-_FUNDS: Final = 1_000_000 * _ETHER
 _LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
@@ -70,7 +69,9 @@ class Chain:
         chain.on_reset = self._reset
 
     @classmethod
-    async def start(cls, settings: Settings, store: Store, custody: Custody, clock: Clock) -> Chain:
+    async def start(
+        cls, settings: Settings, store: Store, custody: Custody, clock: Clock, early: EarlyNode | None = None
+    ) -> Chain:
         """Starts the built-in chain, or connects to another, and deploys what is missing.
 
         Args:
@@ -78,6 +79,7 @@ class Chain:
             store: Where the journal is kept.
             custody: Keys of owner and payers.
             clock: Time of blocks.
+            early: The built-in chain's node, if it boots already.
 
         Returns:
             The chain, with the contract on it.
@@ -94,15 +96,12 @@ class Chain:
             chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
         else:
             chain = RemoteChain(settings.chain_rpc)
-        # The hash library takes longer to load than the node to start: let both do so at once.
-        loading = asyncio.create_task(asyncio.to_thread(keccak256, bytes(RATE_BYTES * 8)))
         try:
             if isinstance(chain, LocalChain):
-                await chain.start(settings.chain_id, {wallet.address: _FUNDS for wallet in (owner, admin, *payers)})
+                await chain.start(settings.chain_id, first_balances(custody, settings.api_payers), early)
                 chain_id = settings.chain_id
             else:
                 chain_id = await chain.chain_id()
-            await loading
             relay = Relay(chain, chain_id, payers, delay_s=settings.chain_block_time_ms / 1000)
             found = cls(
                 chain=chain,
@@ -116,7 +115,6 @@ class Chain:
             )
             await found._prepare()
         except BaseException:
-            loading.cancel()
             await chain.stop()
             raise
         return found
@@ -133,36 +131,36 @@ class Chain:
     async def _prepare(self) -> None:
         owner = self._owner.address
         if isinstance(self._chain, LocalChain):
-            for address in (owner, self.admin_payer, *self.payers):
-                if int(await self._chain.request("eth_getBalance", address, "latest"), 16) < _LOW:
-                    await self._chain.add_balance(address, _FUNDS)
+            wallets = (owner, self.admin_payer, *self.payers)
+            asking = (self._chain.request("eth_getBalance", address, "latest") for address in wallets)
+            for address, balance in zip(wallets, await asyncio.gather(*asking), strict=True):
+                if int(balance, 16) < _LOW:
+                    await self._chain.add_balance(address, FUNDS)
         creations = await deploy.missing(self._chain.request, self._artifact, owner)
-        for creation in creations:
-            await self._send_as_owner(creation)
+        await self._send_as_owner(creations)
         if not creations:
             await deploy.check_version(self._chain.request, self.contract_address)
         calls = await deploy.settings_calls(
             self._chain.request, self.contract_address, payers=self.payers, admin_payer=self.admin_payer
         )
-        for call in calls:
-            await self._send_as_owner(call)
+        await self._send_as_owner(calls)
         if isinstance(self._chain, RemoteChain):
             await self._chain.follow(self.contract_address)
 
-    async def _send_as_owner(self, creation: deploy.Creation) -> None:
-        try:
-            receipt = await self._relay.send(self._owner, creation.to, creation.data)
-        except ChainUnavailable as error:
-            if isinstance(self._chain, RemoteChain):
+    async def _send_as_owner(self, calls: list[deploy.Creation]) -> None:
+        if isinstance(self._chain, LocalChain):
+            receipts = await self._relay.send_all(self._owner, [(call.to, call.data) for call in calls])
+            for call, receipt in zip(calls, receipts, strict=True):
+                _check(call, receipt)
+            return
+        for call in calls:  # what one needs on another chain is known only after the one before it
+            try:
+                _check(call, await self._relay.send(self._owner, call.to, call.data))
+            except ChainUnavailable as error:
                 raise ChainUnusable(
-                    f"{creation.what} cannot be deployed by {self._owner.address}: {error.message} "
+                    f"{call.what} cannot be deployed by {self._owner.address}: {error.message} "
                     "Give that address ether on the chain, and keep the seed or state folder."
                 ) from error
-            raise
-        if receipt["status"] != "0x1":
-            raise ChainUnusable(
-                f"{creation.what} cannot be deployed: the transaction {receipt['transactionHash']} failed"
-            )
 
     # --- the contract -----------------------------------------------------------------------------------------------
 
@@ -349,3 +347,8 @@ class Chain:
                 listener(event)
             except Exception:
                 log.exception("a listener failed on the event %s", event.name)
+
+
+def _check(call: deploy.Creation, receipt: dict[str, Any]) -> None:
+    if receipt["status"] != "0x1":
+        raise ChainUnusable(f"{call.what} cannot be deployed: the transaction {receipt['transactionHash']} failed")

@@ -24,11 +24,11 @@ def test_it_counts(runner):
     assert svc.run(ACTION, n=41).response == 42
 
 
-def test_it_signs_with_the_wallet_and_asks_for_one_key_only(runner, svc_trace):
+def test_it_signs_with_the_wallet_and_asks_for_one_key_only(runner, svc_recorded):
     svc, wallet = runner
     run = svc.run(ACTION, n=0, pkpId=wallet.address)
     assert_signed_by("hello", run.response["signature"], wallet.address)
-    assert_trace(svc_trace(run), key_operations=1, fetches=0, hosts=[])
+    assert_trace(svc_recorded(run).trace, key_operations=1, fetches=0, hosts=[])
 
 
 def test_every_test_begins_with_one_wallet_and_full_credit(svc):
@@ -50,11 +50,11 @@ def test_do_not_reach_the_next(svc, svc_emulator):
     assert svc.run(ACTION, n=1).response == 2
 
 
-def test_a_failed_run_has_logs_and_a_trace(svc, svc_trace):
+def test_a_failed_run_has_logs_and_costs_nothing(svc, svc_recorded):
     with pytest.raises(svcnb.ActionError) as caught:
         svc.run("function main() { console.log('before'); throw new Error('no'); }")
-    assert svc_trace(caught.value).logs == "before\n"
-    assert svc_trace(caught.value).cost_cents == 0
+    assert svc_recorded(caught.value).logs == "before\n"
+    assert svc_recorded(caught.value).cost_cents == 0
 
 
 def test_a_wrong_signer_is_told(runner):

@@ -14,8 +14,9 @@ import { internals } from "./runtime/internals.ts";
 import { Runner } from "./runtime/run.ts";
 
 install(wasm);
-const runner = new Runner(internals);
+const runner = new Runner(internals, JSON.parse(Deno.args[0]!));
 arrangeGlobals();
+runner.installNames();
 Object.defineProperty(globalThis, "fetch", {
   value: makeFetch(),
   writable: false,
@@ -24,10 +25,12 @@ Object.defineProperty(globalThis, "fetch", {
 });
 Object.defineProperty(globalThis, "ethers", { value: ethers, writable: true, enumerable: true, configurable: true });
 
-// Whatever is done for the first time in a realm is slow: a signature above all, but also the steps of a run.
-for (const key of ["22", "23"]) await new ethers.Wallet(`0x${key.repeat(32)}`).signMessage("warm");
-await runner.rehearse();
-await runner.rehearse();
+// Whatever is done for the first time in a realm is slow: a signature above all, but also the steps of a run. The first
+// times compile; only the later ones leave V8 something to remember types by.
+for (const key of ["22", "23", "24", "25"]) {
+  await new ethers.Wallet(`0x${key.repeat(32)}`).signMessage("warm");
+  await runner.rehearse();
+}
 
 announce();
 const job = receiveSync();
