@@ -71,7 +71,9 @@ def assert_trace(
     if fetches is not None and len(asked) != fetches:
         raise AssertionError(f"{len(asked)} outbound requests, not {fetches}: {asked}")
     if hosts is not None and (strangers := sorted(set(asked) - set(hosts))):
-        raise AssertionError(f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}")
+        raise AssertionError(
+            f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}"
+        )
 
 
 def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
