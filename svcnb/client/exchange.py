@@ -66,8 +66,11 @@ def build(call: Call[Any], config: Config) -> Request:
     headers = {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
-    if config.correlation_id:
+    if call.key and config.wallet_auth:
+        headers |= config.wallet_auth()
+    if config.correlation_id and call.base is None:
         headers["X-Correlation-Id"] = config.correlation_id
+    headers |= call.headers or {}
     content: bytes | None = None
     if call.body is not None:
         headers["Content-Type"] = "application/json"
