@@ -146,7 +146,8 @@ class Emulator(EmulatorControl):
         return self._process.log()
 
     def stop(self) -> None:
-        """Ends the process and all that it started. May be called twice."""
+        """Closes its clients, and ends the process and all that it started. May be called twice."""
+        self.close()
         self._finalizer()
 
 

@@ -1,8 +1,7 @@
-"""What all tests share: an emulator in a process of its own, and the rules that keep a run honest."""
+"""What all tests share: an emulator in a process of its own."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -11,14 +10,6 @@ import pytest
 
 if TYPE_CHECKING:
     from svcnb.launch import Emulator
-
-
-def pytest_configure() -> None:
-    # Settings of the person who runs the tests must not change what they see.
-    for name in list(os.environ):
-        if name.startswith("SVC_") and name not in {"SVC_CACHE", "SVC_DENO", "SVC_ANVIL"}:
-            del os.environ[name]
-    os.environ["SVCNB_CONFIG"] = os.devnull
 
 
 @pytest.fixture(scope="session")

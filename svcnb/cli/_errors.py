@@ -94,7 +94,6 @@ def _of_client(error: BaseException) -> Explanation:
         from svcnb.launch import exit_code_of
 
         code = exit_code_of(error)
-        message = f"{message}\n{log}" if (log := getattr(error, "log", "")) else message
     return Explanation(message, hint, code)
 
 
@@ -118,6 +117,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
     ("svcnb.parts", "PartMissing", _of_part),
     ("svcnb.parts.fetch", "PartCorrupt", _of_part),
     ("svcnb.emulator.errors", "StateUnusable", _of_state),
+    ("svcnb.emulator.errors", "StartRefused", _of_value),
     ("svcnb.emulator.keys.root", "RootSecretUnusable", _of_state),
     ("svcnb.protocol.errors", "MalformedValue", _of_value),
     ("pydantic", "ValidationError", _of_settings),

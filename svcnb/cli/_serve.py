@@ -6,6 +6,7 @@ This is the only place outside the emulator that imports it.
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import signal
@@ -59,6 +60,8 @@ def _stoppable() -> Iterator[None]:
 
 
 def _serve(given: Mapping[str, Any]) -> None:
+    # Nothing that loading makes is garbage: looking for some would cost a twelfth of the start.
+    gc.disable()
     from svcnb.emulator.settings import Settings
 
     settings = Settings.load(**given)
@@ -77,6 +80,8 @@ def _serve(given: Mapping[str, Any]) -> None:
 
 
 def _print_ready(ready: dict[str, object]) -> None:
+    gc.freeze()
+    gc.enable()
     sys.stdout.write(json.dumps(ready) + "\n")
     sys.stdout.flush()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -38,6 +39,7 @@ class EmulatorControl:
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self._names: dict[str, Any] = dict(names or {})
+        self._clients = ExitStack()
         self._plane = ControlPlane(self.control_url, control_token)
         self.clock = ClockControl(self._plane)
         self.faults = FaultControl(self._plane)
@@ -84,20 +86,24 @@ class EmulatorControl:
     # --- clients ------------------------------------------------------------------------------------------------
 
     def client(self, **options: Any) -> Client:
-        """A client of this emulator.
+        """A client of this emulator. `close` closes it; closing it sooner does no harm.
 
         Args:
             **options: Arguments of `svcnb.Client` beside the addresses, for example ``api_key``.
         """
         from svcnb.client import Client
 
-        return Client(**self._client_options(options))
+        return self._clients.enter_context(Client(**self._client_options(options)))
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """An asynchronous client of this emulator; arguments as in `client`."""
+        """An asynchronous client of this emulator; arguments as in `client`. Its user closes it."""
         from svcnb.client import AsyncClient
 
         return AsyncClient(**self._client_options(options))
+
+    def close(self) -> None:
+        """Closes the clients that `client` made. The emulator goes on; see `Emulator.stop`."""
+        self._clients.close()
 
     def _client_options(self, chosen: dict[str, Any]) -> dict[str, Any]:
         addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}

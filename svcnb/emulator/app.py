@@ -17,6 +17,7 @@ from svcnb.emulator.settings import Settings
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from svcnb.emulator.server import Server
     from svcnb.emulator.service import Service
 
 _BACKLOG = 512
@@ -61,6 +62,7 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
     Raises:
         OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
         StateUnusable: The kept state cannot be used.
+        StartRefused: The chain does not start, or cannot be reached.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
         PartMissing: Deno, anvil or a bundle is not on this machine.
     """
@@ -73,17 +75,35 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
 
 
 async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
-    from svcnb.emulator.server import Server
-    from svcnb.emulator.service import Service
+    from svcnb.emulator.actions.engine import make_engine
 
-    service = Service(settings)
-    service.base_url = _url(listener)
-    await service.start()
+    # The engine's processes boot while the rest is loaded, and the chain's while the application is built.
+    engine = make_engine(settings)
+    await engine.start()
     try:
-        server = Server(build_app(service))
+        make_service = await asyncio.to_thread(_load_service)
+        service = make_service(settings, engine)
+    except BaseException:
+        await engine.stop()
+        raise
+    service.base_url = _url(listener)
+    try:
+        server, _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         await server.run(listener, lambda: on_ready(service.addresses()))
     finally:
         await service.stop()
+
+
+def _load_service() -> type[Service]:
+    from svcnb.emulator.service import Service
+
+    return Service
+
+
+def _make_server(service: Service) -> Server:
+    from svcnb.emulator.server import Server
+
+    return Server(build_app(service))
 
 
 def _listen(host: str, port: int) -> socket.socket:

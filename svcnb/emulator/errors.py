@@ -12,6 +12,20 @@ class StateUnusable(Exception):
     """The kept state cannot be used: damaged, not ours, or of another version. Nothing in it was changed."""
 
 
+class StartRefused(Exception):
+    """The emulator cannot start with these settings.
+
+    Args:
+        message: What was seen.
+        hint: The next step.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
 class StateLocked(StateUnusable):
     """Another emulator uses the state."""
 

@@ -27,6 +27,7 @@ class Server:
         config = uvicorn.Config(
             app,
             lifespan="off",
+            ws="none",
             access_log=False,
             log_config=None,
             server_header=False,

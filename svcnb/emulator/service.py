@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from svcnb.emulator.access.directory import Directory
 from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.actions.engine import make_engine
 from svcnb.emulator.actions.load import LoadGauge
 from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
@@ -23,10 +24,11 @@ from svcnb.emulator.actions.store import RunLog
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
 from svcnb.emulator.chain import Chain
-from svcnb.emulator.chain.errors import Unsupported
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Unsupported
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.control.faults import Faults
 from svcnb.emulator.control.snapshots import Snapshots
+from svcnb.emulator.errors import StartRefused, StateUnusable
 from svcnb.emulator.folder import StateFolder
 from svcnb.emulator.http.openapi import describe
 from svcnb.emulator.http.traffic import Traffic
@@ -133,10 +135,21 @@ class Service:
 
         Raises:
             PartMissing: A part is not on this machine.
+            StateUnusable: The chain cannot be built from the kept state.
+            StartRefused: The chain does not start, or cannot be reached.
         """
         try:
             await self.engine.start()
             await self._start_chain()
+        except ChainUnusable as error:
+            await self.stop()
+            raise StateUnusable(str(error)) from error
+        except ChainUnavailable as error:
+            await self.stop()
+            raise StartRefused(
+                f"the chain cannot be started or reached: {error}",
+                "Look at --chain-rpc if you gave one; `svcnb doctor` tells whether the built-in chain is there.",
+            ) from error
         except BaseException:
             await self.stop()
             raise
@@ -225,20 +238,6 @@ class Service:
         """
         host = request.headers.get("host")
         return f"{request.url.scheme}://{host}" if host else self.base_url
-
-
-def make_engine(settings: Settings) -> Engine:
-    """The engine that the settings name.
-
-    Args:
-        settings: ``action_engine`` and the limits of processes.
-
-    Raises:
-        PartMissing: Deno or the engine's bundle is not on this machine.
-    """
-    from svcnb.emulator.actions.v8 import V8Engine
-
-    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=settings.action_concurrency)
 
 
 def _next_boot(connection: Connection) -> int:

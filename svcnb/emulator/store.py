@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from sqlalchemy import (
     Column,
@@ -30,7 +30,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from svcnb.emulator.errors import StateUnusable, Unavailable
@@ -40,6 +40,8 @@ T = TypeVar("T")
 metadata = MetaData()
 SCHEMA_VERSION = "1"
 _LARGEST_GROUP = 64
+
+_Answer: TypeAlias = "tuple[Future[object], object, BaseException | None]"
 
 meta = Table("meta", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False))
 
@@ -133,19 +135,8 @@ class Store:
                 return
 
     def _commit(self, group: list[tuple[Callable[[Connection], object], Future[object]]]) -> None:
-        answers: list[tuple[Future[object], object, BaseException | None]] = []
         try:
-            with self._connection.begin():
-                for work, future in group:
-                    try:
-                        with self._connection.begin_nested():
-                            answers.append((future, work(self._connection), None))
-                    except DBAPIError as error:
-                        if error.connection_invalidated:
-                            raise
-                        answers.append((future, None, StoreUnavailable(_short(error))))
-                    except BaseException as error:  # noqa: BLE001  the caller gets it, the thread lives on
-                        answers.append((future, None, error))
+            answers = self._alone(*group[0]) if len(group) == 1 else self._together(group)
         except SQLAlchemyError as error:
             failure = StoreUnavailable(_short(error))
             with suppress(SQLAlchemyError):
@@ -159,6 +150,26 @@ class Store:
             else:
                 future.set_exception(problem)
 
+    def _alone(self, work: Callable[[Connection], object], future: Future[object]) -> list[_Answer]:
+        # A savepoint would protect others in the group; alone it is a fifth of the time of a small write.
+        try:
+            with self._connection.begin():
+                value = work(self._connection)
+        except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread lives on
+            return [(future, None, _for_caller(error))]
+        return [(future, value, None)]
+
+    def _together(self, group: list[tuple[Callable[[Connection], object], Future[object]]]) -> list[_Answer]:
+        answers: list[_Answer] = []
+        with self._connection.begin():
+            for work, future in group:
+                try:
+                    with self._connection.begin_nested():
+                        answers.append((future, work(self._connection), None))
+                except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread lives on
+                    answers.append((future, None, _for_caller(error)))
+        return answers
+
     # --- opening ------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> None:
@@ -167,7 +178,7 @@ class Store:
                 seen = get_meta(self._connection, "schema_version")
                 if seen != SCHEMA_VERSION:
                     raise StateUnusable(
-                        f"the state at {_shown(self.url)} has schema version {seen}, this svcnb reads {SCHEMA_VERSION}: "
+                        f"the state at {_shown(self.url)} is of version {seen}; this svcnb reads {SCHEMA_VERSION}: "
                         "use the svcnb that wrote it, or start with another state folder"
                     )
             metadata.create_all(self._connection)
@@ -210,6 +221,15 @@ def _engine(url: str | None) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _for_caller(error: BaseException) -> BaseException:
+    """What a failed function's caller gets; a lost connection is everybody's, so it is raised."""
+    if not isinstance(error, DBAPIError) or isinstance(error, IntegrityError):
+        return error  # a constraint speaks to the code that wrote the row, not of the database's health
+    if error.connection_invalidated:
+        raise error
+    return StoreUnavailable(_short(error))
 
 
 def _short(error: SQLAlchemyError) -> str:

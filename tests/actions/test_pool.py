@@ -99,9 +99,11 @@ def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, 
     spawner = room.engine._pool._host._spawner.pid
     children = [pid for pid, parent in live_isolates().items() if parent == spawner]
     assert children
+    folder = Path(room.engine._pool._host._setup["remove"])
     os.kill(spawner, signal.SIGKILL)
     assert future.result(10).error_kind == "host"
     room.until(lambda: not set(children) & set(live_isolates()), "the kernel ended its isolates")
+    assert not folder.exists()
     assert room.value(WORKS, 3) == [3]
 
 

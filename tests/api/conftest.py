@@ -61,7 +61,7 @@ class Wire:
 
     def control(self, path: str, body: Any = None, method: str = "POST") -> Any:
         """A control request that must succeed."""
-        options = {} if method in {"GET", "DELETE"} else {"json": {} if body is None else body}
+        options: dict[str, Any] = {} if method in {"GET", "DELETE"} else {"json": {} if body is None else body}
         answer = self.call(method, f"/_emulator{path}", **options)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
@@ -203,15 +203,22 @@ def poor() -> Iterator[Wire]:
 
 
 @pytest.fixture
-def account(wire) -> Account:
+def account(wire: Wire) -> Account:
     """A fresh account with credit."""
     return wire.account(credit=1_000)
 
 
 @pytest.fixture
-def broke(poor) -> Account:
+def broke(poor: Wire) -> Account:
     """A fresh account without credit."""
     return poor.account(credit=NO_CREDIT)
+
+
+@pytest.fixture(scope="module")
+def start_local() -> Iterator[Callable[..., Wire]]:
+    """Starts an emulator with settings of one's own, ended with the file's last test."""
+    with ExitStack() as stack:
+        yield lambda **settings: stack.enter_context(Local(**settings))
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ def signed(wire, signer, primary_type: str, *, issued_at: int | None = None, **c
     """Typed data of one flow and its signature; ``changes`` replace members after signing."""
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     issued = int(time.time()) if issued_at is None else issued_at
-    typed_data = {
+    domain = {"name": "Svc ChainSecured", "version": "1"}
+    message = {"address": signer.address}
+    typed_data: dict[str, Any] = {
         "types": {
             "EIP712Domain": [
                 {"name": "name", "type": "string"},
@@ -28,13 +30,13 @@ def signed(wire, signer, primary_type: str, *, issued_at: int | None = None, **c
             primary_type: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
         },
         "primaryType": primary_type,
-        "domain": {"name": "Svc ChainSecured", "version": "1", "chainId": str(chain_id)},
-        "message": {"address": signer.address, "issuedAt": str(issued)},
+        "domain": domain | {"chainId": str(chain_id)},
+        "message": message | {"issuedAt": str(issued)},
     }
     as_numbers = {
         **typed_data,
-        "domain": typed_data["domain"] | {"chainId": chain_id},
-        "message": typed_data["message"] | {"issuedAt": issued},
+        "domain": domain | {"chainId": chain_id},
+        "message": message | {"issuedAt": issued},
     }
     signature = "0x" + EthAccount.sign_typed_data(signer.key, full_message=as_numbers).signature.hex().removeprefix(
         "0x"
@@ -95,7 +97,13 @@ def test_an_old_or_early_signature_is_refused(wire, owner):
 
 
 def test_a_body_of_another_shape_is_422(wire):
-    for body in ({}, {"typed_data": {}}, {"typed_data": 1, "signature": "0x"}, {"typed_data": {}, "signature": 5}):
+    bodies: tuple[dict[str, Any], ...] = (
+        {},
+        {"typed_data": {}},
+        {"typed_data": 1, "signature": "0x"},
+        {"typed_data": {}, "signature": 5},
+    )
+    for body in bodies:
         assert wire.post("create_wallet_with_signature", body=body).status_code == 422
 
 

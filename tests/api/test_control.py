@@ -9,9 +9,16 @@ import pytest
 CODE = "function main() { return 1 }"
 
 
+@pytest.fixture(scope="module")
+def whole(start_local):
+    """An emulator of this file alone: these tests change time and state for everybody."""
+    return start_local(starter_credits=500)
+
+
 @pytest.fixture
-def own(local):
-    return local(starter_credits=500)
+def own(whole):
+    yield whole
+    whole.control("/reset")
 
 
 def test_the_state_tells_where_everything_is_and_no_secret(local):

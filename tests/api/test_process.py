@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -10,14 +11,30 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-import psutil
 import pytest
 
+from svcnb.emulator.service import Service
+from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
 
 CODE = "function main() { return 'ran'; }"
+
+
+def processes() -> list[tuple[int, int, str]]:
+    """Id, parent and state of every process of this machine."""
+    listed = subprocess.run(["ps", "-axo", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    return [(int(pid), int(parent), state) for pid, parent, state in map(str.split, listed.splitlines())]
+
+
+def gone(children: set[int]) -> bool:
+    """Whether processes end within some seconds; one that only waits to be reaped has ended."""
+    deadline = time.monotonic() + 10
+    while children & {pid for pid, _, state in processes() if not state.startswith("Z")}:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 class Process:
@@ -34,8 +51,15 @@ class Process:
         line = self.popen.stdout.readline()
         self.ready = json.loads(line) if line else None
 
-    def children(self) -> list[psutil.Process]:
-        return psutil.Process(self.popen.pid).children(recursive=True)
+    def children(self) -> set[int]:
+        """Ids of every process that it started, and that those started."""
+        parents = {child: parent for child, parent, _ in processes()}
+        found: set[int] = set()
+        known = {self.popen.pid}
+        while known:
+            known = {child for child, parent in parents.items() if parent in known} - found
+            found |= known
+        return found
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Sends a signal; answers exit code and standard error."""
@@ -79,36 +103,29 @@ def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
     code, err = process.end(number)
     assert code in {0, int(ExitCode.INTERRUPTED)}
     assert err == ""
-    _, alive = psutil.wait_procs(children, timeout=5)
-    assert alive == []
+    assert gone(children)
 
 
-def test_the_ready_line_names_every_address(start, connect):
+def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
+    """Issue 2 compares the time with another emulator in one run; this bound only catches a start gone wrong."""
+    started = time.perf_counter()
     process = start()
     ready = process.ready
     assert {"base_url", "triggers_url", "rpc_url", "control_url", "contract_address", "chain_id", "pid"} <= ready.keys()
     wire = connect(ready["base_url"])
     config = wire.get("get_node_chain_config").json()
+    assert time.perf_counter() - started < 10
     assert (config["contract_address"], config["chain_id"]) == (ready["contract_address"], ready["chain_id"])
     assert ready["pid"] == process.popen.pid
     assert wire.call("GET", ready["control_url"].removeprefix(ready["base_url"]) + "/state").status_code == 200
 
 
-def test_killed_without_warning_its_children_end_too(start):
-    process = start()
-    children = process.children()
-    process.popen.kill()
-    process.popen.wait(10)
-    _, alive = psutil.wait_procs(children, timeout=10)
-    assert alive == []
-
-
-def test_two_emulators_stand_beside_each_other(start, connect, tmp_path):
-    first, second = start("--state", str(tmp_path / "a")), start("--state", str(tmp_path / "b"))
-    here, there = connect(first.ready["base_url"]), connect(second.ready["base_url"])
-    account = here.account(credit=50)
+def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account):
+    there = connect(start().ready["base_url"])
     assert there.get("account_exists", account.key).json() is False
-    assert here.get("account_exists", account.key).json() is True
+    assert wire.get("account_exists", account.key).json() is True
+    assert there.account().run(CODE).status_code == 200
+    assert account.run(CODE).status_code == 200
 
 
 def test_a_taken_port_is_an_error_that_names_the_port(start):
@@ -145,15 +162,16 @@ def test_a_restart_keeps_everything_and_repeats_no_key(start, connect, tmp_path)
     assert wire.account("another", credit=0).wallet not in {entry["wallet_address"] for entry in wallets}
 
 
-def test_an_acknowledged_write_survives_the_hardest_end(start, connect, tmp_path):
+def test_killed_without_warning_its_children_end_and_acknowledged_writes_survive(start, connect, tmp_path):
     options = ("--state", str(tmp_path / "state"), "--starter-credits", "500")
     first = start(*options)
     account = connect(first.ready["base_url"]).account()
+    children = first.children()
+    assert children
     account.group("acknowledged")
-    for child in first.children():
-        child.kill()
     first.popen.kill()
     first.popen.wait(10)
+    assert gone(children)
     wire = connect(start(*options).ready["base_url"])
     assert [group["name"] for group in wire.listed("list_groups", account.key)] == ["acknowledged"]
 
@@ -183,19 +201,42 @@ def test_a_second_emulator_on_the_same_state_is_refused(start, tmp_path):
     assert str(first.popen.pid) in text
 
 
+@pytest.fixture
+def kept(tmp_path):
+    """A state folder as an emulator leaves it."""
+    service = Service(Settings.load({}, state=tmp_path / "kept"))
+    asyncio.run(service.stop())
+    return tmp_path / "kept"
+
+
 @pytest.mark.parametrize("damage", ["svcnb.db", "root_secret"])
-def test_a_damaged_state_is_refused_and_left_as_it_is(start, tmp_path, damage):
-    assert start("--state", str(tmp_path)).end()[0] == 0
-    file = tmp_path / damage
-    for extra in Path(tmp_path).glob("svcnb.db-*"):
-        extra.unlink()
+def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
+    file = kept / damage
+    assert file.exists()
     file.write_bytes(b"this is no state" * 100)
     file.chmod(0o600)
-    process = start("--state", str(tmp_path))
+    process = start("--state", str(kept))
     text = refused(process)
     assert process.popen.returncode == ExitCode.STATE_UNUSABLE
     assert "Traceback" not in text
     assert file.read_bytes() == b"this is no state" * 100
+
+
+def test_a_state_of_another_root_secret_is_refused(start, kept):
+    """Every wallet in the database would answer with another key."""
+    (kept / "root_secret").unlink()
+    process = start("--state", str(kept))
+    assert "root" in refused(process)
+    assert process.popen.returncode == ExitCode.STATE_UNUSABLE
+
+
+def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    process = start("--chain-rpc", f"http://127.0.0.1:{port}")
+    text = refused(process)
+    assert "chain" in text
+    assert "Traceback" not in text
 
 
 def test_a_seeded_emulator_stays_on_this_machine(start):
@@ -204,30 +245,19 @@ def test_a_seeded_emulator_stays_on_this_machine(start):
     assert process.popen.returncode == ExitCode.USAGE
 
 
-def test_the_same_seed_makes_the_same_world(start, connect):
+def test_the_same_seed_makes_the_same_world(local):
     worlds = []
     for _ in range(2):
-        process = start("--seed", "twins", "--clock", "frozen@1767225600", "--starter-credits", "100")
-        wire = connect(process.ready["base_url"])
+        wire = local(seed="twins", clock="frozen@1767225600", starter_credits=100)
         made = wire.post("new_account", body={"account_name": "n"})
         key = made.json()["api_key"]
         worlds.append(
             (
-                process.ready["contract_address"],
+                wire.get("get_node_chain_config").json()["contract_address"],
                 made.json(),
                 made.headers["X-Request-Id"],
                 wire.ok("create_wallet", key),
                 wire.get("get_api_payers").json(),
             )
         )
-        process.end()
     assert worlds[0] == worlds[1]
-
-
-def test_a_first_answer_comes_soon(start, connect):
-    """Issue 2 compares with moto_server in one run; this holds a generous bound on busy machines."""
-    started = time.perf_counter()
-    process = start()
-    wire = connect(process.ready["base_url"])
-    assert wire.get("get_node_chain_config").status_code == 200
-    assert time.perf_counter() - started < 10

@@ -27,9 +27,7 @@ def test_a_group_id_is_a_number_or_its_decimal_or_hex_text(account, path, body, 
     assert account.ok(path, body | {"group_id": form(account.group())}) == {"success": True}
 
 
-@pytest.mark.parametrize(
-    "wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr
-)
+@pytest.mark.parametrize("wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr)
 @pytest.mark.parametrize("path", ["update_group", "remove_group"])
 def test_a_group_id_that_cannot_be_one_is_400(account, path, wrong):
     """Reference facts 2.2: 0 is no group; 2.3."""

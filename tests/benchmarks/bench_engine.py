@@ -1,7 +1,7 @@
-"""The engine against a fresh `deno run` with stock ethers (and workerd's dynamic loader, if it is there), interleaved.
+"""The engine against a fresh `deno run` with stock ethers, interleaved.
 
-Run: ``pytest tests/benchmarks -o python_files=bench_engine.py -s``. Prints a table; nothing is asserted but the answers,
-since figures belong to the machine they were taken on. Ratios are what carries over.
+Run: ``pytest tests/benchmarks -o python_files=bench_engine.py -s``. It prints a table and asserts only the answers,
+since figures belong to the machine they were taken on; ratios are what carries over.
 """
 
 from __future__ import annotations

@@ -17,10 +17,12 @@ import pytest
 ROUNDS = 5
 
 
-def first_answer(command: list[str], url: str | None) -> float:
+def first_answer(command: list[str], url: str | None, environment: dict[str, str]) -> float:
     """Seconds from the command to the first answer below 500; the url None is taken from the ready line."""
     start = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             if url is None:
                 assert process.stdout is not None
@@ -47,13 +49,14 @@ def free_port() -> int:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("moto") is None, reason="needs the extra 'bench'")
-def test_the_emulator_is_ready_no_later_than_moto_server() -> None:
+def test_the_emulator_is_ready_no_later_than_moto_server(compiled: dict[str, str]) -> None:
     seen: dict[str, list[float]] = {"svcnb": [], "moto": []}
-    for _ in range(ROUNDS):
-        seen["svcnb"].append(first_answer([sys.executable, "-m", "svcnb", "emulator"], None))
+    for _ in range(ROUNDS + 1):
+        seen["svcnb"].append(first_answer([sys.executable, "-m", "svcnb", "emulator"], None, compiled))
         port = free_port()
         moto = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        seen["moto"].append(first_answer(moto, f"http://127.0.0.1:{port}/moto-api/"))
-    median = {name: statistics.median(times) for name, times in seen.items()}
+        seen["moto"].append(first_answer(moto, f"http://127.0.0.1:{port}/moto-api/", compiled))
+    # The first round fills the caches.
+    median = {name: statistics.median(times[1:]) for name, times in seen.items()}
     print(f"\nsvcnb emulator {median['svcnb']:.3f} s, moto_server {median['moto']:.3f} s")
     assert median["svcnb"] <= median["moto"]

@@ -112,5 +112,5 @@ def api_of() -> Iterator[Callable[[Emulator], Api]]:
 
 
 @pytest.fixture
-def api(poor_emulator, api_of) -> Api:
+def api(poor_emulator: Emulator, api_of: Callable[[Emulator], Api]) -> Api:
     return api_of(poor_emulator)

@@ -35,13 +35,17 @@ def open_tab(browser, api):
     """Opens tabs that may reach the emulator and nothing else, and in which no script fails."""
     contexts, troubles = [], []
 
+    def requested(request):
+        if not request.url.startswith((api.base_url, "data:,")):
+            troubles.append(request.url)
+
     def opened(**options):
         context = browser.new_context(**options)
         context.set_default_timeout(10_000)
         contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: troubles.append(str(error)))
-        tab.on("request", lambda request: request.url.startswith(api.base_url) or troubles.append(request.url))
+        tab.on("request", requested)
         return tab
 
     yield opened

@@ -62,7 +62,8 @@ def test_the_lab_prefers_the_lessons_own(emulator: Emulator, monkeypatch: pytest
 def test_a_live_service_can_be_used_but_not_controlled() -> None:
     live = lessons.LiveService("https://api.example.org/")
     assert live.base_url == "https://api.example.org"
-    assert live.client().base_url == "https://api.example.org"
+    with live.client() as svc:
+        assert svc.base_url == "https://api.example.org"
     with pytest.raises(lessons.NotAnEmulator, match="only an emulator can be controlled"):
         live.reset()
     with pytest.raises(svcnb.SvcnbError):

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from Crypto.Hash import keccak
+from Crypto.Util import _raw_api
 from eth_utils.crypto import keccak as eth_keccak
 from hypothesis import given, strategies as st
 
+from svcnb.protocol import keccak as keccak_module
 from svcnb.protocol.keccak import RATE_BYTES, keccak256, keccak256_pure
 
 
@@ -32,6 +35,35 @@ def test_every_way_gives_the_same_hash(data: bytes) -> None:
     assert keccak256_pure(data) == wanted
 
 
+@given(st.binary(max_size=600))
+def test_the_librarys_documented_way_gives_the_same(data: bytes) -> None:
+    assert keccak_module._by_wrapper(keccak)(data) == keccak256_pure(data)
+
+
+@given(st.binary(max_size=600))
+def test_the_librarys_functions_alone_give_the_same(data: bytes) -> None:
+    if _raw_api.backend != "cffi":
+        pytest.skip("without cffi the documented way is the only one")
+    assert keccak_module._without_wrapper(keccak)(data) == keccak256_pure(data)
+
+
+def test_another_release_of_the_library_falls_back_to_the_documented_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {
+        "other functions": lambda library: library.no_such_function,
+        "other results": lambda _library: lambda _data: bytes(32),
+    }
+    for way in wrong.values():
+        monkeypatch.setattr(keccak_module, "_native", None)
+        monkeypatch.setattr(keccak_module, "_without_wrapper", way)
+        assert keccak256(bytes(10_000)) == eth_keccak(bytes(10_000))
+
+
+def test_threads_hash_side_by_side() -> None:
+    data = [bytes([number]) * 5_000 for number in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(keccak256, data * 4)) == [eth_keccak(item) for item in data] * 4
+
+
 def test_other_buffers_are_hashed_as_bytes() -> None:
     assert keccak256(bytearray(b"abc")) == keccak256(memoryview(b"abc")) == keccak256(b"abc")
 
@@ -49,6 +81,7 @@ def _run(program: str) -> list[str]:
 def test_a_few_short_hashes_load_no_library_and_many_do() -> None:
     program = """
 import sys
+from svcnb.protocol import keccak as keccak_module
 from svcnb.protocol.keccak import keccak256
 for turn in range(8):
     keccak256(bytes(64))
@@ -63,6 +96,7 @@ print("Crypto" in sys.modules)
 def test_a_long_input_loads_the_library_at_once() -> None:
     program = """
 import sys
+from svcnb.protocol import keccak as keccak_module
 from svcnb.protocol.keccak import keccak256
 keccak256(bytes(100_000))
 print("Crypto" in sys.modules)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -181,6 +182,8 @@ class ProcessHost:
             if spawner is not None:
                 spawner.kill()
                 spawner.wait()
+            if (folder := self._setup["remove"]) is not None:  # the spawner's last duty, which it could not do
+                shutil.rmtree(str(folder), ignore_errors=True)
             self._on_lost()
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")

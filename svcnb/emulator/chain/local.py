@@ -126,13 +126,15 @@ class LocalChain:
             if self._broken is None:
                 with suppress(ChainUnavailable):
                     await self.exclusively(self._settle)
+            self._broken = ChainUnavailable("the chain was stopped")
             self._writer.cancel()
             with suppress(asyncio.CancelledError):
                 await self._writer
+            self._writer = None
         self._ready.clear()
         for job in self._jobs:
-            if not job.done.done():
-                job.done.set_exception(ChainUnavailable("the chain is being stopped"))
+            self._fail(job, self._broken or ChainUnavailable("the chain was stopped"))
+        self._jobs.clear()
         if self._node is not None:
             await self._node.stop()
             self._node = None
@@ -160,6 +162,10 @@ class LocalChain:
                 if attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError("unreachable")
+
+    async def height(self) -> int:
+        """Number of the latest block."""
+        return self.head
 
     def call_overrides(self) -> tuple[Any, ...]:
         """Further parameters of eth_call and eth_estimateGas that make a block's time the clock's time."""
@@ -284,6 +290,8 @@ class LocalChain:
             block = await self._latest_block()
             if block["hash"] != dump.block_hash:
                 return False
+            # The node forgets to go back with the price of the next block.
+            await self._ask("anvil_setNextBlockBaseFeePerGas", hex(next_base_fee(block)))
             self._marks[dump.digest] = await self._ask("evm_snapshot")
         except (RpcError, ChainUnavailable):
             return False
@@ -539,6 +547,14 @@ class LocalChain:
                         f"{receipt['blockHash']}: was it written with another version of the node?"
                     )
         self._position, self._digest, self._applied = entry.position, entry.digest, entry.position
+
+
+def next_base_fee(block: dict[str, Any]) -> int:
+    """Price of gas in the block after this one, in wei (EIP-1559)."""
+    fee, used, target = int(block["baseFeePerGas"], 16), int(block["gasUsed"], 16), int(block["gasLimit"], 16) // 2
+    if used > target:
+        return fee + max(fee * (used - target) // target // 8, 1)
+    return fee - fee * (target - used) // target // 8
 
 
 def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:

@@ -91,7 +91,7 @@ class Relay:
         data = function.encode_call(arguments)
         payer = await self._free.get()
         try:
-            seen = self._chain.head
+            seen = await self._height()
             result = await self._simulate(payer.address, to, data)
             if self._delay_s:
                 await asyncio.sleep(self._delay_s)
@@ -163,6 +163,12 @@ class Relay:
             raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
         wallet.nonce = nonce + 1
         return receipt
+
+    async def _height(self) -> int:
+        try:
+            return await self._chain.height()
+        except RpcError as error:
+            raise ChainUnavailable(str(error)) from error
 
     async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
         """Gas, most wei for a unit of it, and the tip of that."""

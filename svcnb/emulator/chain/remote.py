@@ -62,6 +62,10 @@ class RemoteChain:
         """
         return await self._connection.request(method, *params)
 
+    async def height(self) -> int:
+        """Number of the latest block."""
+        return int(await self.request("eth_blockNumber"), 16)
+
     def call_overrides(self) -> tuple[Any, ...]:
         """None: this chain has its own time."""
         return ()

@@ -12,7 +12,7 @@ from svcnb.protocol.wire.values import PkpId
 
 class _Body(BaseModel):
     # Unlike the service's own requests: a misspelt knob must not pass for a set one.
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
 class Nothing(_Body):

@@ -12,6 +12,7 @@ from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
 
 _SHOWN_PROBLEMS = 3
+_READ_ANYWAY = 8
 _SPECIFICATION = "The description of every body is at /core/v1/openapi.json."
 
 
@@ -32,7 +33,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     """
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit)
+        raise _too_large(limit, hang_up=int(declared) > _READ_ANYWAY * limit)
     chunks: list[bytes] = []
     size = 0
     try:
@@ -98,10 +99,12 @@ def _sentence(location: tuple[int | str, ...], message: str) -> str:
     return f"{path}: {message}" if path else message
 
 
-def _too_large(limit: int) -> StructuredError:
+def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
+    # The server reads and drops the rest of a body, so that a caller who still sends it gets this answer and not a
+    # broken connection. Only absurd sizes are cut off.
     return StructuredError(
         413,
         f"The body is larger than {limit} bytes.",
         fix="Send less: fetch large data from inside the action instead of sending it along.",
-        headers={"Connection": "close"},
+        headers={"Connection": "close"} if hang_up else None,
     )

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.chain.errors import Unsupported
@@ -89,19 +88,11 @@ class Gate:
             await self._app(scope, receive, send_with_headers)
         except CallerGone:
             return
-        except ServiceError as error:
+        except Exception as error:
             if started:
                 raise
-            await failure(error, self._docs_base)(scope, receive, send_with_headers)
-        except Unsupported as error:
-            # Only the control plane asks a chain for what chains in general cannot do.
-            refusal = StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
+            refusal = self._refusal(error, scope)
             await failure(refusal, self._docs_base)(scope, receive, send_with_headers)
-        except Exception:
-            _LOG.exception("request %s %s failed", scope["method"], scope["path"])
-            if started:
-                raise
-            await self._internal_error(scope["request_id"])(scope, receive, send_with_headers)
         finally:
             if traffic is not None:
                 traffic.leave()
@@ -110,13 +101,18 @@ class Gate:
     def _docs_base(self) -> str:
         return f"{self._service.base_url}{DOCS}"
 
-    def _internal_error(self, request_id: str) -> Response:
-        error = StructuredError(
+    def _refusal(self, error: Exception, scope: Scope) -> ServiceError:
+        if isinstance(error, ServiceError):
+            return error
+        if isinstance(error, Unsupported):
+            # Only the control plane asks a chain for what chains in general cannot do.
+            return StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
+        _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
+        return StructuredError(
             500,
-            f"The service failed while it handled request {request_id}. Nothing was charged.",
+            f"The service failed while it handled request {scope['request_id']}. Nothing was charged.",
             fix="Try again; if it happens again, report it with the request id and the emulator's log.",
         )
-        return failure(error, self._docs_base)
 
     async def _preflight(self, asked: dict[bytes, bytes], extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
         headers = [

@@ -1,7 +1,7 @@
 /** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
 import { call } from "./channel.ts";
 import type { Imported } from "./imports.ts";
-import type { Job } from "./job.ts";
+import type { Job, Names } from "./job.ts";
 import {
   defineProperty,
   freeze,
@@ -29,8 +29,14 @@ function ask(kind: string, members: string): Promise<string> {
   return promiseThen(call(kind, members).answer, (frame) => frame.body.value) as unknown as Promise<string>;
 }
 
-/** Puts the namespace on the global object so that nothing can move it. */
-export function installNamespace(job: Job, responses: Responses, imported: () => readonly Imported[]): void {
+export interface Namespace {
+  readonly actions: object;
+  readonly auth: object;
+  readonly headers: Headers;
+}
+
+/** Makes the objects of the namespace, of which only the headers could be changed. */
+export function makeNamespace(job: Job, responses: Responses, imported: () => readonly Imported[]): Namespace {
   const { names } = job;
   const actions = freeze({
     Encrypt: async (args: Arguments) => {
@@ -59,8 +65,11 @@ export function installNamespace(job: Job, responses: Responses, imported: () =>
     },
     showImportDetails: () => imported(),
   });
-  const auth = freeze({});
-  const headers = readOnlyHeaders(job.headers);
+  return { actions, auth: freeze({}), headers: readOnlyHeaders(job.headers) };
+}
+
+/** Puts the namespace on the global object so that nothing can move it. */
+export function installNamespace(names: Names, { actions, auth, headers }: Namespace): void {
   hold(names.namespace, freeze({ Actions: actions, Auth: auth, Headers: headers }));
   hold(names.actions, actions);
   hold(names.auth, auth);

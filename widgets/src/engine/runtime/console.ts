@@ -3,17 +3,26 @@ import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 import { send } from "./channel.ts";
 import type { Internals } from "./internals.ts";
 
-/**
- * Makes the console of one run.
- *
- * @param maxBytes All lines together; the line that would exceed it throws inside the action and is not kept.
- */
-export function makeConsole(internals: Internals, maxBytes: number): Console {
-  let used = 0;
-  return new internals.Console((text) => {
-    const bytes = text.length > maxBytes ? text.length : bytesLength(encode(text));
-    if (used + bytes > maxBytes) throw new Error(`Console log is too long, maximum ${maxBytes} bytes`);
-    used += bytes;
+/** The console of one run, made while the spare warms up. */
+export class Log {
+  readonly console: Console;
+  #maxBytes = 0;
+  #used = 0;
+
+  constructor(internals: Internals) {
+    this.console = new internals.Console((text) => this.#print(text));
+  }
+
+  /** Allows `maxBytes` for all lines together; the line that would exceed them throws inside the action. */
+  open(maxBytes: number): void {
+    this.#maxBytes = maxBytes;
+  }
+
+  #print(text: string): void {
+    const max = this.#maxBytes;
+    const bytes = text.length > max ? text.length : bytesLength(encode(text));
+    if (this.#used + bytes > max) throw new Error(`Console log is too long, maximum ${max} bytes`);
+    this.#used += bytes;
     send(`{"kind":"log","text":${jsonStringify(text)}}`);
-  });
+  }
 }

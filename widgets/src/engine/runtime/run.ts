@@ -1,7 +1,7 @@
 /** One execution, from the job to its end frame. */
-import { installNamespace } from "./actions.ts";
+import { installNamespace, makeNamespace } from "./actions.ts";
 import { send, startPump } from "./channel.ts";
-import { makeConsole } from "./console.ts";
+import { Log } from "./console.ts";
 import { describe, SCRIPT_NAME } from "./failure.ts";
 import { forgetHandover, linkImports } from "./imports.ts";
 import type { Imported } from "./imports.ts";
@@ -24,32 +24,64 @@ const later = setTimeout;
 const listen = addEventListener;
 const preventDefault = uncurryThis(Event.prototype.preventDefault);
 
+const REHEARSAL = jsonStringify({
+  source: "(async (params) => { await null; return { params }; })",
+  params: "{}",
+  names: { namespace: "N", actions: "A", auth: "U", headers: "H" },
+  headers: { "x-request-id": "0" },
+  maxResponseBytes: 1000,
+  maxLogBytes: 1000,
+});
+
 export class Runner {
   readonly #internals: Internals;
   readonly #findMain: () => unknown;
+  readonly #log: Log;
   #ended = false;
 
   constructor(internals: Internals) {
     this.#internals = internals;
+    this.#log = new Log(internals);
     const { Script } = internals.vm;
     // Reads `main` from the script scope, where const, let and class live, too.
     const script = new Script("main", { filename: SCRIPT_NAME });
     const run = uncurryThis(Script.prototype.runInThisContext);
     this.#findMain = () => run(script);
+    defineProperty(globalThis, "console", {
+      value: this.#log.console,
+      writable: true,
+      enumerable: false,
+      configurable: true,
+    });
+    this.#catchStrays();
+  }
+
+  /**
+   * Goes through the steps of a run with a script that declares nothing and answers nobody, so that all of it is
+   * compiled and has been executed once.
+   */
+  async rehearse(): Promise<void> {
+    const job = jsonParse(REHEARSAL) as Job;
+    const responses = new Responses(job.maxResponseBytes);
+    makeNamespace(job, responses, () => []);
+    clearTimeout(later(() => {}, 0));
+    await linkImports(job.source, this.#internals.vm);
+    const { Script } = this.#internals.vm;
+    const script = new Script(job.source, { filename: SCRIPT_NAME });
+    const main = uncurryThis(Script.prototype.runInThisContext)(script) as (params: unknown) => unknown;
+    const value = await new PromiseConstructor((resolve) => resolve(reflectApply(main, undefined, [job.params])));
+    responses.store(value);
+    responses.store([this.#internals.inspect(value)]);
+    encode(responses.text);
+    describe(new Error("rehearsal"), "in promise", this.#internals.inspect);
   }
 
   /** Starts the job; its end frame goes out as soon as `main` has settled. */
   async start(job: Job): Promise<void> {
     const responses = new Responses(job.maxResponseBytes);
     let imported: readonly Imported[] = [];
-    installNamespace(job, responses, () => imported);
-    defineProperty(globalThis, "console", {
-      value: makeConsole(this.#internals, job.maxLogBytes),
-      writable: true,
-      enumerable: false,
-      configurable: true,
-    });
-    this.#catchStrays();
+    installNamespace(job.names, makeNamespace(job, responses, () => imported));
+    this.#log.open(job.maxLogBytes);
     let source = job.source;
     const { Script } = this.#internals.vm;
     const run = uncurryThis(Script.prototype.runInThisContext);

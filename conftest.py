@@ -1,0 +1,19 @@
+"""What holds for tests and lessons alike: they see this working copy, and no setting of whoever runs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Where parts are fetched to is the machine's business; everything else would change what is seen.
+KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
+
+
+def pytest_configure() -> None:
+    """Clears the environment before anything is collected or started."""
+    for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
+        del os.environ[name]
+    os.environ["SVCNB_CONFIG"] = os.devnull
+    # Kernels of lessons and commands under test run this working copy, wherever they are started.
+    paths = [str(Path(__file__).resolve().parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)

@@ -1,0 +1,24 @@
+"""Wallets that sign, and what their signatures say.
+
+A `LocalSigner` holds a key of its own, a `ContractWallet` speaks for a contract (ERC-1271), and a wallet in the
+browser signs through a panel. All of them are `Signer`, so a flow takes any.
+"""
+
+from __future__ import annotations
+
+from svcnb.client.signing.contract_wallet import ContractWallet
+from svcnb.client.signing.envelope import SignedEnvelope, sign_flow, sign_flow_async
+from svcnb.client.signing.local import LocalSigner
+from svcnb.client.signing.recovery import recover, verify
+from svcnb.client.signing.signer import Signer
+
+__all__ = [
+    "ContractWallet",
+    "LocalSigner",
+    "SignedEnvelope",
+    "Signer",
+    "recover",
+    "sign_flow",
+    "sign_flow_async",
+    "verify",
+]

@@ -1,0 +1,61 @@
+"""A contract that has its own word about signatures (ERC-1271)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcnb.client.errors import SigningError
+from svcnb.client.signing.signer import Signer
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.hashes import checksum_address
+
+
+class ContractWallet(Signer):
+    """A contract wallet, spoken for by the signer that its contract listens to.
+
+    The envelope names the contract, the owner signs it, and the service asks the contract on the chain. The contract
+    must be deployed there already: wallets that exist only on paper (ERC-6492) are unsupported.
+
+    Args:
+        address: The contract's address.
+        signer: Its owner. For a contract that wants another form of signature, such as several owners' ones in a row,
+            derive from this class and override `sign_typed_data`.
+
+    Raises:
+        SigningError: No address, or the owner's own address.
+
+    Source: specification 5.6.3 and 5.6.4.
+    """
+
+    def __init__(self, address: str, signer: Signer) -> None:
+        try:
+            self._address = checksum_address(address)
+        except (MalformedValue, TypeError) as error:
+            raise SigningError(str(error)) from None
+        if self._address == signer.address:
+            raise SigningError(
+                f"{self._address} is the address of its owner, and a contract has one of its own",
+                hint="Pass the deployed contract's address, or use the owner alone.",
+            )
+        self._signer = signer
+
+    @property
+    def address(self) -> str:
+        """The contract's address, with checksum."""
+        return self._address
+
+    @property
+    def signer(self) -> Signer:
+        """The owner that signs for the contract."""
+        return self._signer
+
+    def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
+        """Lets the owner sign; see `Signer.sign_typed_data`."""
+        return self._signer.sign_typed_data(typed_data)
+
+    async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
+        """Lets the owner sign, without blocking."""
+        return await self._signer.sign_typed_data_async(typed_data)
+
+    def __repr__(self) -> str:
+        return f"ContractWallet({self._address}, {self._signer!r})"

@@ -1,0 +1,119 @@
+"""An envelope with its signature, as the endpoints and the billing header take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svcnb.client import display
+from svcnb.client.errors import InvalidArgument, SigningError
+from svcnb.client.signing.signer import Signer
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.typed_data import Flow, envelope
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.protocol.wallet_auth import HEADER, encode_wallet_auth
+
+
+@dataclass(frozen=True, repr=False)
+class SignedEnvelope:
+    """Typed data and the signature of the wallet it names.
+
+    Whoever holds it can use it once and again while its time lasts, 300 seconds before and after: there is no nonce.
+
+    Attributes:
+        typed_data: The envelope.
+        signature: ``0x`` hex.
+    """
+
+    typed_data: dict[str, Any]
+    signature: str
+
+    @property
+    def flow(self) -> Flow:
+        """What it is for."""
+        return Flow(self.typed_data["primaryType"])
+
+    @property
+    def address(self) -> str:
+        """The wallet that signed."""
+        return str(self.typed_data["message"]["address"])
+
+    @property
+    def issued_at(self) -> int:
+        """Unix seconds."""
+        return int(self.typed_data["message"]["issuedAt"])
+
+    def as_request(self) -> dict[str, Any]:
+        """The body of the flow's endpoint: typed_data and signature."""
+        return {"typed_data": self.typed_data, "signature": self.signature}
+
+    def as_headers(self) -> dict[str, str]:
+        """The header that opens the billing endpoints.
+
+        Raises:
+            InvalidArgument: It was signed for another flow.
+        """
+        if self.flow is not Flow.BILLING_AUTH:
+            raise InvalidArgument(
+                f"{HEADER} takes a signature for {Flow.BILLING_AUTH.value}, and this one is for {self.flow.value}",
+                hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, ...)",
+            )
+        return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
+
+    def __repr__(self) -> str:
+        # Without the signature: within its time it is as good as the wallet for this flow.
+        return f"SignedEnvelope({self.flow.value}, {self.address}, issued_at={self.issued_at})"
+
+    def _repr_html_(self) -> str:
+        domain = self.typed_data["domain"]
+        rows = [
+            ("flow", self.flow.value),
+            ("address", self.address),
+            ("issued at", self.issued_at),
+            ("chain", domain["chainId"]),
+            ("service", domain["name"]),
+        ]
+        return display.record("SignedEnvelope", rows)
+
+
+def sign_flow(
+    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
+) -> SignedEnvelope:
+    """Builds the envelope of a flow and lets a wallet sign it.
+
+    Args:
+        signer: The wallet.
+        flow: What the signature is for, for example ``CreateWallet``.
+        chain_id: The node's chain id.
+        issued_at: Unix seconds by the server's clock.
+        vocabulary: Names of the service; the specification's when left out.
+
+    Raises:
+        InvalidArgument: No such flow, or a number out of range.
+        SigningError: The wallet did not sign.
+    """
+    typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
+    return SignedEnvelope(typed_data, _checked(signer.sign_typed_data(typed_data)))
+
+
+async def sign_flow_async(
+    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
+) -> SignedEnvelope:
+    """Does as `sign_flow`, for wallets whose owner is asked elsewhere."""
+    typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
+    return SignedEnvelope(typed_data, _checked(await signer.sign_typed_data_async(typed_data)))
+
+
+def _envelope(
+    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, vocabulary: Vocabulary | None
+) -> dict[str, Any]:
+    try:
+        return envelope(flow, signer.address, chain_id, issued_at, vocabulary=vocabulary)
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from error
+
+
+def _checked(signature: object) -> str:
+    if not isinstance(signature, str) or not signature.startswith("0x"):
+        raise SigningError(f"the wallet answered {type(signature).__name__} that is no 0x hex", hint="Sign again.")
+    return signature

@@ -1,0 +1,212 @@
+"""A wallet whose key this process holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from svcnb.client.errors import SigningError
+from svcnb.client.secret import Secret
+from svcnb.client.signing.signer import Signer
+from svcnb.protocol.eip712 import digest_parts
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.hashes import checksum_address, parse_hex
+from svcnb.protocol.signature import SECRET_BYTES, address_of_secret, personal_digest, sign_digest
+
+_NEEDS: Final = "pip install 'svcnb[chain]'"
+
+
+class LocalSigner(Signer):
+    """Signs with a private key held in this process.
+
+    Make one with `from_key`, `from_keyfile` or `random`. The key appears in no display, log, pickle or error;
+    `reveal` is the one way to read it.
+
+    Example:
+        >>> LocalSigner.from_key("0x" + "11" * 32)
+        LocalSigner(0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A)
+    """
+
+    __slots__ = ("_address", "_key")
+
+    def __init__(self, key: Secret) -> None:
+        secret = _secret_bytes(key.reveal())
+        self._key = Secret("0x" + secret.hex())
+        self._address = checksum_address(_or_signing_error(lambda: address_of_secret(secret)))
+
+    @classmethod
+    def from_key(cls, key: str | bytes | Secret) -> LocalSigner:
+        """Takes a private key.
+
+        Args:
+            key: 32 bytes, or their hex.
+
+        Raises:
+            SigningError: No private key; it is not repeated in the message.
+        """
+        if isinstance(key, bytes):
+            key = key.hex()
+        if not isinstance(key, (str, Secret)):
+            raise SigningError(f"a private key is hex text or bytes, not {type(key).__name__}")
+        return cls(Secret(key))
+
+    @classmethod
+    def random(cls) -> LocalSigner:
+        """Makes a new key from the system's randomness. Save it before something valuable depends on it."""
+        while True:
+            try:
+                return cls.from_key(secrets.token_bytes(SECRET_BYTES))
+            except SigningError:  # beyond the order of the curve: once in 2**128 times
+                continue
+
+    @classmethod
+    def from_keyfile(cls, path: str | os.PathLike[str], password: str | Secret | None = None) -> LocalSigner:
+        """Reads a key from a file.
+
+        Args:
+            path: An encrypted JSON key file (version 3, as other wallets write them), or a file with the key in hex
+                that nobody else may read.
+            password: Password of an encrypted file.
+
+        Raises:
+            SigningError: The file holds no key, the password is missing or wrong, or others may read a bare key.
+            OSError: The file cannot be read.
+        """
+        file = Path(path)
+        text = file.read_text(encoding="utf-8").strip()
+        if text.startswith("{"):
+            return cls.from_key(_decrypted(file, text, password))
+        if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise SigningError(
+                f"others may read the private key in {file}",
+                hint=f"Run chmod 600 {file}; if somebody may have read it, move what it owns to a new wallet.",
+            )
+        return cls.from_key(text)
+
+    def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
+        """Writes the key into a new, encrypted file that only its owner can read. Takes about a second.
+
+        Args:
+            path: Where; an existing file is not replaced.
+            password: At least one character; without it the key cannot be read again.
+
+        Returns:
+            The path.
+
+        Raises:
+            SigningError: The password is empty, or the file exists.
+        """
+        if not password:
+            raise SigningError("an empty password protects nothing", hint="Choose one that you can find again.")
+        file = Path(path)
+        sealed = json.dumps(_account().encrypt(self._key.reveal(), _plain(password)))
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise SigningError(f"{file} exists", hint="Choose another path, or move the file away.") from None
+        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(sealed)
+        return file
+
+    @property
+    def address(self) -> str:
+        """The wallet's address, with checksum."""
+        return self._address
+
+    def reveal(self) -> str:
+        """Returns the private key, ``0x`` and 64 hex digits; keep it out of outputs and files."""
+        return self._key.reveal()
+
+    def sign_digest(self, digest: bytes) -> str:
+        """Signs 32 bytes as they are. Sign only what you hashed yourself: a digest does not tell what it stands for.
+
+        Returns:
+            ``0x`` and 65 bytes.
+        """
+        return "0x" + sign_digest(digest, _secret_bytes(self._key.reveal())).hex()
+
+    def sign_message(self, message: str | bytes) -> str:
+        """Signs a personal message (EIP-191).
+
+        Returns:
+            ``0x`` and 65 bytes.
+        """
+        return self.sign_digest(personal_digest(message))
+
+    def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
+        """Signs typed data (EIP-712); see `Signer.sign_typed_data`."""
+        return self.sign_digest(_or_signing_error(lambda: digest_parts(typed_data).digest))
+
+    def sign_transaction(self, transaction: dict[str, Any]) -> str:
+        """Signs a transaction.
+
+        Args:
+            transaction: Its fields as JSON-RPC names them, complete: nonce, gas, fees and chainId included.
+
+        Returns:
+            The raw transaction, ``0x`` hex, ready for ``eth_sendRawTransaction``.
+
+        Raises:
+            SigningError: A field is missing or of the wrong kind.
+        """
+        try:
+            signed = _account().sign_transaction(transaction, self._key.reveal())
+        except (TypeError, ValueError) as error:
+            raise SigningError(f"the transaction cannot be signed: {error}") from None
+        return "0x" + bytes(signed.raw_transaction).hex()
+
+    def __eq__(self, other: object) -> bool:
+        return self._address == other._address if isinstance(other, LocalSigner) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._address)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a signer holds a private key and is not pickled: save it to a key file")
+
+
+def _secret_bytes(text: str) -> bytes:
+    try:
+        return parse_hex(text, SECRET_BYTES, "private key")
+    except MalformedValue as error:
+        raise SigningError(error.message, hint="A private key is 0x and 64 hex digits.") from None
+
+
+def _or_signing_error(work: Any) -> Any:
+    try:
+        return work()
+    except MalformedValue as error:
+        raise SigningError(error.message, hint=error.hint) from error
+    except ImportError as error:
+        raise SigningError(str(error), hint=f"Install the missing part: {_NEEDS}") from error
+    except ValueError as error:
+        raise SigningError(str(error)) from None
+
+
+def _account() -> Any:
+    # Half a second of import, so only for key files and transactions.
+    try:
+        from eth_account import Account
+    except ImportError as error:
+        raise SigningError("key files and transactions need eth-account", hint=_NEEDS) from error
+    return Account
+
+
+def _decrypted(file: Path, text: str, password: str | Secret | None) -> Secret:
+    if password is None:
+        raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password)")
+    try:
+        return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
+    except (ValueError, TypeError, KeyError, NotImplementedError):
+        # The library's own text is left out: it may quote the file.
+        raise SigningError(
+            f"{file} does not open with this password, or is no key file", hint="Check the password and the file."
+        ) from None
+
+
+def _plain(password: str | Secret) -> str:
+    return password.reveal() if isinstance(password, Secret) else password

@@ -1,0 +1,57 @@
+"""Who signed this? Answered here, without asking anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcnb.client.errors import SigningError
+from svcnb.protocol.eip712 import digest_parts
+from svcnb.protocol.errors import MalformedSignature, MalformedValue
+from svcnb.protocol.hashes import checksum_address, parse_hex
+from svcnb.protocol.signature import personal_digest, recover_address
+
+
+def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str:
+    """The address whose key made a signature.
+
+    Args:
+        signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
+        signature: 65 bytes, or their hex.
+
+    Returns:
+        The address with checksum. Every well-formed signature leads to some address: compare it.
+
+    Raises:
+        SigningError: No such signature, or typed data that cannot be hashed.
+    """
+    try:
+        digest = digest_parts(signed).digest if isinstance(signed, dict) else personal_digest(signed)
+        raw = signature if isinstance(signature, bytes) else parse_hex(signature, what="signature")
+        return checksum_address(recover_address(digest, raw))
+    except MalformedValue as error:
+        raise SigningError(error.message, hint=error.hint) from error
+
+
+def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> bool:
+    """Whether the key of an address made a signature.
+
+    A contract wallet has no key: only its contract can tell, so this answers False for it.
+
+    Args:
+        signed: Typed data, or a personal message; as for `recover`.
+        signature: 65 bytes, or their hex.
+        address: Who is said to have signed.
+
+    Raises:
+        SigningError: The address is none, or typed data or signature cannot be read.
+    """
+    try:
+        wanted = checksum_address(address)
+    except MalformedValue as error:
+        raise SigningError(error.message, hint=error.hint) from error
+    try:
+        return recover(signed, signature) == wanted
+    except SigningError as error:
+        if isinstance(error.__cause__, MalformedSignature):
+            return False
+        raise

@@ -1,0 +1,35 @@
+"""The interactive view in a real browser, with nothing but this server to load from."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_view_shows_every_endpoint_and_tries_one_out(wire):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    described = wire.get("openapi.json").json()["paths"]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        requested: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda request: requested.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.goto(f"{wire.base_url}/")
+        page.wait_for_selector(".opblock")
+        assert len(page.query_selector_all(".opblock")) == sum(len(operations) for operations in described.values())
+        page.click("#operations-Account-post_new_account .opblock-summary")
+        page.click(".try-out__btn")
+        page.click(".execute")
+        page.wait_for_selector(".live-responses-table")
+        assert "wallet_address" in page.inner_text(".live-responses-table")
+        browser.close()
+    assert complaints == []
+    assert [url for url in requested if not url.startswith((wire.base_url, "data:"))] == []

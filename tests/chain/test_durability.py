@@ -1,0 +1,395 @@
+"""The journal: what was acknowledged survives the death of every process, block hash for block hash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from eth_account import Account
+from sqlalchemy import create_engine, text
+
+from svcnb.emulator.chain import local
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
+from svcnb.emulator.chain.journal import SnapshotUnusable
+from svcnb.emulator.clock import Clock
+
+if TYPE_CHECKING:
+    from tests.chain.conftest import StartChain
+
+    from svcnb.emulator.chain import Chain
+
+T0 = 1_750_000_000
+KEY = 0xA11CE
+ADMIN = "0x" + "11" * 20
+
+
+async def block(chain: Chain, number: int | str = "latest") -> dict[str, Any]:
+    where = number if isinstance(number, str) else hex(number)
+    answer = await chain.rpc({"id": 1, "method": "eth_getBlockByNumber", "params": [where, True]})
+    found: dict[str, Any] = answer["result"]
+    return found
+
+
+async def hashes(chain: Chain) -> list[str]:
+    height = int((await block(chain))["number"], 16)
+    return [(await block(chain, number))["hash"] for number in range(height + 1)]
+
+
+async def fill(chain: Chain, count: int = 5) -> None:
+    await chain.write("newAccount", KEY, True, "n", "d", ADMIN)
+    for number in range(count):
+        await chain.write("addAction", KEY, f"action {number}", "", 1000 + number)
+
+
+async def actions(chain: Chain) -> int:
+    return len(await chain.view("listActions", KEY, 0, 10_000))
+
+
+def database(folder: Path) -> Any:
+    return create_engine(f"sqlite:///{folder / 'state.db'}")
+
+
+# --- the node dies --------------------------------------------------------------------------------------------------
+
+
+async def test_after_the_node_is_killed_the_same_chain_stands_there_again(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    await chain.faucet("0x" + "99" * 20, 5)
+    await fill_more(chain)
+    before, root = await hashes(chain), (await block(chain))["stateRoot"]
+    pid = chain.node_pid
+    os.kill(pid, signal.SIGKILL)
+    assert await hashes(chain) == before
+    assert (await block(chain))["stateRoot"] == root
+    assert chain.node_pid != pid
+    assert await chain.write("addGroup", KEY, "after", "", [], []) == 1
+
+
+async def fill_more(chain: Chain) -> None:
+    await chain.write("addAction", KEY, "after the faucet", "", 1)
+
+
+async def test_writes_under_way_when_the_node_dies_are_all_done_once(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain, 0)
+    writes = [asyncio.create_task(chain.write("addGroup", KEY, str(n), "", [], [])) for n in range(30)]
+    await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    results = await asyncio.gather(*writes, return_exceptions=True)
+    numbers = [result for result in results if isinstance(result, int)]
+    # A trial call that met the dead node is repeated; a transaction is in the journal and so applied exactly once.
+    assert not [result for result in results if not isinstance(result, (int, ChainUnavailable))]
+    listed = [(group[0], group[1]) for group in await chain.view("listGroups", KEY, 0, 100)]
+    assert len(set(numbers)) == len(numbers)
+    for name, number in zip(map(str, range(30)), results, strict=True):
+        if isinstance(number, int):
+            assert (number, name) in listed
+    assert len({name for _, name in listed}) == len(listed)
+
+
+async def test_a_node_above_its_memory_ceiling_dies_alone_and_comes_back(start_chain: StartChain) -> None:
+    chain = await start_chain(chain_memory_mb=256)
+    await fill(chain)
+    before = await hashes(chain)
+    limits = Path(f"/proc/{chain.node_pid}/limits")
+    if limits.exists():
+        line = next(line for line in limits.read_text().splitlines() if line.startswith("Max data size"))
+        assert line.split()[3] == str(256 * 1024 * 1024)
+    os.kill(chain.node_pid, signal.SIGSEGV)
+    assert await hashes(chain) == before
+
+
+# --- the emulator ends ----------------------------------------------------------------------------------------------
+
+
+async def test_a_restart_finds_the_same_chain_address_and_payers(start_chain: StartChain) -> None:
+    first = await start_chain()
+    await fill(first)
+    before, place, payers = await hashes(first), first.contract_address, first.payers
+    await first.stop()
+    second = await start_chain()
+    assert (await hashes(second), second.contract_address, second.payers) == (before, place, payers)
+    assert await actions(second) == 5
+    await second.write("addAction", KEY, "", "", 7)
+    assert await second.view("accountCount") == 1
+
+
+async def test_restarts_with_dumps_and_replays_lead_to_the_same_blocks(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_DUMP_AFTER", 4)
+    first = await start_chain()
+    await fill(first, 10)
+    before = await hashes(first)
+    logs = await first.rpc({"id": 1, "method": "eth_getLogs", "params": [{"fromBlock": "0x0"}]})
+    os.kill(first.node_pid, signal.SIGKILL)
+    assert await hashes(first) == before
+    await first.stop()
+    second = await start_chain()
+    assert await hashes(second) == before
+    assert await second.rpc({"id": 1, "method": "eth_getLogs", "params": [{"fromBlock": "0x0"}]}) == logs
+    await second.write("addAction", KEY, "", "", 7)
+    assert await actions(second) == 11
+
+
+async def test_the_same_seed_and_clock_make_the_same_chain_and_another_seed_another(
+    start_chain: StartChain, tmp_path: Path
+) -> None:
+    seen = []
+    for seed in ("lesson", "lesson", "other"):
+        chain = await start_chain(seed=seed)
+        await fill(chain)
+        seen.append((chain.contract_address, await hashes(chain)))
+        await chain.stop()
+        for file in tmp_path.glob("state.db*"):
+            file.unlink()
+    assert seen[0] == seen[1]
+    assert seen[0][0] != seen[2][0]
+
+
+async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: Path) -> None:
+    program = textwrap.dedent("""
+        import asyncio, sys
+        from svcnb.emulator.chain import Chain
+        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.keys.custody import Custody
+        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.settings import Settings
+        from svcnb.emulator.store import Store
+
+        async def main():
+            settings = Settings.load({}, seed="own")
+            custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
+            chain = await Chain.start(settings, Store(sys.argv[1]), custody, Clock(1_750_000_000))
+            print(chain.node_pid, flush=True)
+            await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
+            for number in range(100_000):
+                await chain.write("addAction", 0xA11CE, "", "", number + 1)
+                print(number + 1, flush=True)
+
+        asyncio.run(main())
+    """)
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    with subprocess.Popen([sys.executable, "-c", program, url], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        node = int(child.stdout.readline())
+        for _ in range(20):
+            child.stdout.readline()
+        child.kill()
+        acknowledged = int((child.stdout.read().split() or ["20"])[-1])
+    await gone(node)
+    async with running(url) as chain:
+        assert await actions(chain) >= max(acknowledged, 20)
+
+
+class running:  # noqa: N801 - reads as a word in the test
+    """A chain on a database, for the length of a with-block."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def __aenter__(self) -> Chain:
+        from svcnb.emulator.chain import Chain
+        from svcnb.emulator.keys.custody import Custody
+        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.settings import Settings
+        from svcnb.emulator.store import Store
+
+        settings = Settings.load({}, seed="own")
+        self.store = Store(self.url)
+        custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
+        self.chain = await Chain.start(settings, self.store, custody, Clock(T0))
+        return self.chain
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.chain.stop()
+        self.store.close()
+
+
+async def gone(pid: int) -> None:
+    """Waits until a process is gone; the test's own time limit bounds it."""
+    async with asyncio.timeout(10):
+        while Path(f"/proc/{pid}").exists() if Path("/proc").exists() else _alive(pid):
+            await asyncio.sleep(0.01)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_the_node_and_its_folder_are_gone_after_a_stop(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    pid = chain.node_pid
+    folder = Path(chain._chain._node._folder.name)  # type: ignore[union-attr]
+    assert folder.stat().st_mode & 0o077 == 0, "nobody else may speak to the node"
+    await chain.stop()
+    assert not _alive(pid)
+    assert not folder.exists()
+
+
+# --- damage ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_damaged_tail_is_cut_set_aside_and_reported(
+    start_chain: StartChain, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = await start_chain()
+    await fill(first)
+    before = await hashes(first)
+    await first.stop()
+    with database(tmp_path).begin() as connection:
+        connection.execute(text("DELETE FROM chain_dumps"))
+        last = connection.execute(text("SELECT max(position) FROM chain_journal")).scalar_one()
+        # One bit of the last entry but one.
+        at = {"at": last - 1}
+        payload = connection.execute(text("SELECT payload FROM chain_journal WHERE position = :at"), at).scalar_one()
+        changed = at | {"payload": bytes([payload[0] ^ 1]) + payload[1:]}
+        connection.execute(text("UPDATE chain_journal SET payload = :payload WHERE position = :at"), changed)
+    with caplog.at_level("WARNING"):
+        second = await start_chain()
+    assert "2 entries" in caplog.text
+    assert await hashes(second) == before[:-2]
+    assert await actions(second) == 3
+    await second.write("addAction", KEY, "", "", 5)
+    await second.stop()
+    with database(tmp_path).begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM chain_journal_cut")).scalar_one() == 2
+    assert await actions(await start_chain()) == 4
+
+
+async def test_a_damaged_dump_is_not_used_and_the_journal_replayed_instead(
+    start_chain: StartChain, tmp_path: Path
+) -> None:
+    first = await start_chain()
+    await fill(first)
+    before = await hashes(first)
+    await first.stop()
+    with database(tmp_path).begin() as connection:
+        connection.execute(text("UPDATE chain_dumps SET content = x'00'"))
+    assert await hashes(await start_chain()) == before
+
+
+async def test_entries_without_what_they_stand_on_are_not_guessed_at(start_chain: StartChain, tmp_path: Path) -> None:
+    first = await start_chain()
+    await fill(first)
+    await first.stop()
+    with database(tmp_path).begin() as connection:
+        connection.execute(text("DELETE FROM chain_dumps"))
+        connection.execute(text("DELETE FROM chain_journal WHERE position < 5"))
+    with pytest.raises(ChainUnusable, match="restore the state from a copy"):
+        await start_chain()
+
+
+async def test_a_state_of_another_chain_id_is_refused(start_chain: StartChain) -> None:
+    await (await start_chain()).stop()
+    with pytest.raises(ChainUnusable, match="--chain-id 31337"):
+        await start_chain(chain_id=5)
+
+
+async def test_a_refused_transaction_is_withdrawn_and_stays_so(start_chain: StartChain, tmp_path: Path) -> None:
+    chain = await start_chain()
+    account = Account.from_key("0x" + "42" * 32)
+    await chain.faucet(account.address.lower(), 10**18)
+    fields = {"chainId": 31337, "nonce": 0, "to": account.address, "maxFeePerGas": 10**10, "maxPriorityFeePerGas": 0}
+    for gas, member in ((20_000, "error"), (21_000, "result")):
+        raw = account.sign_transaction(fields | {"gas": gas}).raw_transaction.to_0x_hex()
+        answer = await chain.rpc({"id": 1, "method": "eth_sendRawTransaction", "params": [raw]})
+        assert member in answer
+    before = await hashes(chain)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    assert await hashes(chain) == before
+    await chain.stop()
+    with database(tmp_path).begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM chain_journal WHERE withdrawn")).scalar_one() == 1
+
+
+# --- snapshots ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_snapshot_brings_everything_back_within_a_node_and_over_its_death(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    heard: list[str] = []
+    await fill(chain, 2)
+    chain.on_event(lambda event: heard.append(event.name))
+    await chain.snapshot("two")
+    saved = await hashes(chain)
+    await fill_more(chain)
+    await chain.restore("two")
+    assert (await hashes(chain), await actions(chain), heard[-1]) == (saved, 2, "reset")
+    await fill_more(chain)
+    again = await hashes(chain)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    assert await hashes(chain) == again
+    await chain.restore("two")
+    assert (await hashes(chain), await actions(chain)) == (saved, 2)
+    await fill_more(chain)
+    assert await hashes(chain) == again
+
+
+async def test_a_restored_snapshot_is_what_a_restart_finds(start_chain: StartChain) -> None:
+    first = await start_chain()
+    await fill(first, 2)
+    await first.snapshot("two")
+    await fill_more(first)
+    await first.restore("two")
+    await first.write("addGroup", KEY, "after the restore", "", [], [])
+    before = await hashes(first)
+    await first.stop()
+    second = await start_chain()
+    assert await hashes(second) == before
+    await second.restore("two")
+    assert await actions(second) == 2
+    with pytest.raises(LookupError, match="three"):
+        await second.restore("three")
+
+
+async def test_a_later_snapshot_can_be_gone_to_after_an_earlier_one(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain, 1)
+    await chain.snapshot("one")
+    await fill_more(chain)
+    await chain.snapshot("two")
+    later = await hashes(chain)
+    await chain.restore("one")
+    assert await actions(chain) == 1
+    await chain.restore("two")
+    assert (await hashes(chain), await actions(chain)) == (later, 2)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    assert (await hashes(chain), await actions(chain)) == (later, 2)
+
+
+async def test_time_may_go_back_with_a_snapshot(start_chain: StartChain) -> None:
+    clock = Clock(T0)
+    chain = await start_chain(clock=clock)
+    await fill(chain, 0)
+    await chain.snapshot("early")
+    clock.advance(1000)
+    await fill_more(chain)
+    clock.freeze(T0 + 1)
+    await chain.restore("early")
+    await fill_more(chain)
+    assert int((await block(chain))["timestamp"], 16) == T0 + 1
+
+
+async def test_bytes_that_are_no_snapshot_of_this_chain_change_nothing(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain, 1)
+    data = await chain.export_snapshot()
+    for wrong in (b"", b"{}\n", data[:-1] + bytes([data[-1] ^ 1]), data.replace(b"31337", b"31338")):
+        with pytest.raises(SnapshotUnusable):
+            await chain.import_snapshot(wrong)
+    assert await actions(chain) == 1
+    await chain.import_snapshot(data)
+    assert await actions(chain) == 1

@@ -1,0 +1,215 @@
+"""The JSON-RPC gateway as wallets and libraries use it: reference facts 6.10."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from eth_utils import keccak
+
+if TYPE_CHECKING:
+    from tests.chain.conftest import Actor, World
+
+T0 = 1_750_000_000
+
+
+def test_every_method_of_the_facts_answers(world: World, alice: Actor) -> None:
+    receipt = alice.send("addGroup", world.hash_of(alice), "g", "", [], [])
+    block, transaction = receipt["blockHash"].to_0x_hex(), receipt["transactionHash"].to_0x_hex()
+    call = {"to": world.contract.address, "data": "0x8da5cb5b"}  # owner()
+    for method, params in (
+        ("eth_chainId", []),
+        ("net_version", []),
+        ("web3_clientVersion", []),
+        ("eth_blockNumber", []),
+        ("eth_getBlockByNumber", ["latest", False]),
+        ("eth_getBlockByHash", [block, True]),
+        ("eth_getBalance", [alice.address, "latest"]),
+        ("eth_getCode", [world.contract.address, "latest"]),
+        ("eth_getTransactionCount", [alice.address, "pending"]),
+        ("eth_gasPrice", []),
+        ("eth_maxPriorityFeePerGas", []),
+        ("eth_feeHistory", ["0x1", "latest", []]),
+        ("eth_estimateGas", [call]),
+        ("eth_call", [call, "latest"]),
+        ("eth_getTransactionByHash", [transaction]),
+        ("eth_getTransactionReceipt", [transaction]),
+        ("eth_getLogs", [{"fromBlock": "0x0", "address": world.contract.address}]),
+    ):
+        answer = world.request(method, *params)
+        assert answer["result"], answer
+    assert world.request("eth_chainId")["result"] == hex(31337)
+    assert len(world.request("eth_getCode", world.contract.address, "latest")["result"]) > 2
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "anvil_setBalance",
+        "anvil_impersonateAccount",
+        "evm_mine",
+        "evm_snapshot",
+        "hardhat_setCode",
+        "debug_traceTransaction",
+        "personal_unlockAccount",
+        "eth_sendTransaction",
+        "eth_sign",
+        "eth_subscribe",
+        "eth_sendUnsignedTransaction",
+        "nonsense",
+    ],
+)
+def test_what_would_go_past_the_journal_or_does_not_exist_is_refused(world: World, method: str) -> None:
+    error = world.request(method)["error"]
+    assert error["code"] == -32601
+    assert method in error["message"]
+
+
+def test_sending_without_a_signature_is_answered_with_the_next_step(world: World) -> None:
+    assert "eth_sendRawTransaction" in world.request("eth_sendTransaction", {})["error"]["message"]
+
+
+def test_a_revert_has_code_3_and_the_errors_bytes(world: World) -> None:
+    call = {"to": world.contract.address, "data": world.contract.functions.listGroups(404, 0, 1)._encode_transaction_data()}
+    expected = "0x" + (keccak(text="AccountDoesNotExist(uint256)")[:4] + (404).to_bytes(32, "big")).hex()
+    for method in ("eth_call", "eth_estimateGas"):
+        error = world.request(method, call)["error"]
+        assert (error["code"], error["data"]) == (3, expected)
+
+
+# --- the envelope ---------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_answered_in_order_with_its_ids(world: World) -> None:
+    answers = world.rpc(
+        [
+            {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId"},
+            {"jsonrpc": "2.0", "id": 2, "method": "no_such"},
+            {"jsonrpc": "2.0", "method": "eth_chainId"},
+            17,
+        ]
+    )
+    assert [answer["id"] for answer in answers] == ["a", 2, None]
+    assert answers[0]["result"] == hex(31337)
+    assert [answer["error"]["code"] for answer in answers[1:]] == [-32601, -32600]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ([], -32600),
+        (17, -32600),
+        ({}, -32600),
+        ({"id": 1, "method": 3}, -32600),
+        ({"id": 1, "method": "eth_chainId", "params": {"a": 1}}, -32602),
+        ({"id": 1, "method": "eth_sendRawTransaction", "params": []}, -32602),
+        ({"id": 1, "method": "eth_sendRawTransaction", "params": ["0xzz"]}, -32602),
+        ({"id": 1, "method": "eth_sendRawTransaction", "params": ["0x02c0"]}, -32602),
+        ([{"id": 1, "method": "eth_chainId"}] * 101, -32600),
+    ],
+)
+def test_a_malformed_request_is_told_what_is_wrong(world: World, body: Any, code: int) -> None:
+    assert world.rpc(body)["error"]["code"] == code
+
+
+def test_notifications_get_no_answer(world: World) -> None:
+    assert world.rpc({"jsonrpc": "2.0", "method": "eth_chainId"}) is None
+    assert world.rpc([{"jsonrpc": "2.0", "method": "eth_chainId"}]) is None
+
+
+def test_a_batch_may_read_what_it_wrote(world: World) -> None:
+    wallet = world.wallet()
+    raw = wallet.account.sign_transaction(wallet.fill({"to": wallet.address})).raw_transaction.to_0x_hex()
+    answers = world.rpc(
+        [
+            {"id": 1, "method": "eth_sendRawTransaction", "params": [raw]},
+            {"id": 2, "method": "eth_getTransactionCount", "params": [wallet.address, "latest"]},
+        ]
+    )
+    assert answers[1]["result"] == "0x1"
+
+
+# --- transactions ---------------------------------------------------------------------------------------------------
+
+
+def refusal(wallet: Actor, **fields: Any) -> dict[str, Any]:
+    raw = wallet.account.sign_transaction(wallet.fill({"to": wallet.address} | fields)).raw_transaction.to_0x_hex()
+    error: dict[str, Any] = wallet.world.request("eth_sendRawTransaction", raw)["error"]
+    return error
+
+
+def test_a_transaction_that_cannot_stand_is_refused_and_changes_nothing(world: World) -> None:
+    wallet = world.wallet(ether=1)
+    height = world.w3.eth.block_number
+    assert "nonce too high" in refusal(wallet, nonce=1)["message"]
+    assert "insufficient funds" in refusal(wallet, value=10**18)["message"]
+    assert "chain id" in refusal(wallet, chainId=1)["message"]
+    assert "gas limit" in refusal(wallet, gas=31_000_000)["message"]
+    assert refusal(wallet, gas=20_000)["code"] in {-32000, -32003}  # under the cost of any transaction
+    assert refusal(wallet, maxFeePerGas=1)["code"] == -32003  # under the price of the block
+    assert world.w3.eth.block_number == height
+    assert world.w3.eth.get_transaction_count(wallet.account.address) == 0
+    assert wallet.send_raw(wallet.fill({"to": wallet.address}))["status"] == 1
+    assert "nonce too low" in refusal(wallet, nonce=0)["message"]
+
+
+@pytest.mark.parametrize("kind", ["legacy", "EIP-2930", "EIP-1559"])
+def test_all_three_kinds_are_taken(world: World, kind: str) -> None:
+    wallet = world.wallet()
+    fields: dict[str, Any] = {"to": wallet.address, "nonce": 0, "gas": 30_000, "chainId": 31337, "value": 0}
+    if kind == "EIP-1559":
+        fields |= {"maxFeePerGas": 10**10, "maxPriorityFeePerGas": 1}
+    else:
+        fields |= {"gasPrice": 10**10} | ({"type": 1, "accessList": []} if kind == "EIP-2930" else {})
+    assert wallet.send_raw(fields)["status"] == 1
+
+
+def test_blocks_follow_the_clock_and_never_go_back(world: World) -> None:
+    wallet = world.wallet()
+
+    def stamp() -> int:
+        return int(world.w3.eth.get_block(wallet.send_raw(wallet.fill({"to": wallet.address}))["blockNumber"])["timestamp"])
+
+    assert [stamp(), stamp()] == [T0, T0]
+    world.clock.advance(100.9)
+    assert stamp() == T0 + 100
+    world.clock.freeze(T0)
+    assert stamp() == T0 + 100
+
+
+def test_estimates_see_the_clock_too(world: World, alice: Actor) -> None:
+    own = world.hash_of(alice)
+    alice.send("setUsageApiKey", own, 77, T0 + 5, 0, "", "", True, False, False, [], [], [], [])
+    call = alice.transaction("addGroup", 77, "", "", [], [])
+    sent = {"from": alice.address, "to": call["to"], "data": call["data"]}
+    assert "result" in world.request("eth_estimateGas", sent)
+    world.clock.freeze(T0 + 5)
+    for method in ("eth_estimateGas", "eth_call"):
+        data = world.request(method, sent)["error"]["data"]
+        assert alice.world_error(data) == ("UsageApiKeyExpired", 77)
+
+
+def test_events_are_delivered_before_the_sender_gets_an_answer(world: World) -> None:
+    wallet = world.wallet()
+    raw = wallet.account.sign_transaction(wallet.transaction("newChainSecuredAccount", "", "")).raw_transaction.to_0x_hex()
+    world.events.clear()
+    sent = world.request("eth_sendRawTransaction", raw)["result"]
+    (event,) = world.events
+    assert (event.name, event.transaction_hash) == ("AccountCreated", sent)
+    assert dict(event.args) == {
+        "apiKeyHash": world.hash_of(wallet),
+        "admin": wallet.address.lower(),
+        "managed": False,
+    }
+
+
+def test_events_of_other_contracts_are_nobodys_business(world: World, alice: Actor) -> None:
+    # A contract that logs the very topic of AccountCreated: PUSH32 topic, PUSH0, PUSH0, LOG1.
+    runtime = "7f" + keccak(text="AccountCreated(uint256,address,bool)").hex() + "5f5fa1"
+    size = len(runtime) // 2
+    creation = f"60{size:02x}600a5f3960{size:02x}5ff3" + runtime
+    receipt = alice.send_raw(alice.fill({"data": "0x" + creation}))
+    world.events.clear()
+    receipt = alice.send_raw(alice.fill({"to": receipt["contractAddress"]}))
+    assert len(receipt["logs"]) == 1
+    assert world.events == []

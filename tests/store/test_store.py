@@ -1,0 +1,86 @@
+"""The database thread: what was acknowledged is kept, what failed leaves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, insert, text
+from sqlalchemy.exc import IntegrityError
+
+from svcnb.emulator.store import StateUnusable, Store, StoreUnavailable, get_meta, meta, set_meta
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = Store(None if request.param == "memory" else f"sqlite:///{tmp_path / 'state.db'}")
+    yield opened
+    opened.close()
+
+
+def _fail(connection: Connection) -> None:
+    set_meta(connection, "half", "written")
+    raise KeyError("on purpose")
+
+
+async def test_a_function_that_raises_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(KeyError, match="on purpose"):
+        await store.run(_fail)
+    assert await store.run(lambda connection: get_meta(connection, "half")) is None
+
+
+async def test_a_failure_in_a_shared_commit_undoes_only_itself(store: Store) -> None:
+    results = await asyncio.gather(
+        *(store.run(lambda connection, n=n: set_meta(connection, f"row{n}", str(n))) for n in range(40)),
+        store.run(_fail),
+        *(store.run(lambda connection, n=n: set_meta(connection, f"row{n}", str(n))) for n in range(40, 80)),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results if result is not None] == [KeyError]
+    kept = await store.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(80)])
+    assert kept == [str(n) for n in range(80)]
+    assert await store.run(lambda connection: get_meta(connection, "half")) is None
+
+
+async def test_a_broken_constraint_is_told_to_the_code_that_broke_it(store: Store) -> None:
+    row = insert(meta).values(name="once", value="1")
+    await store.run(lambda connection: connection.execute(row).rowcount)
+    with pytest.raises(IntegrityError):
+        await store.run(lambda connection: connection.execute(row).rowcount)
+
+
+async def test_database_trouble_is_a_503_that_charges_nothing(store: Store) -> None:
+    with pytest.raises(StoreUnavailable) as caught:
+        await store.run(lambda connection: connection.execute(text("SELECT * FROM nowhere")).all())
+    assert caught.value.status == 503
+    assert "Nothing was charged" in caught.value.message
+    assert await store.run(lambda connection: get_meta(connection, "schema_version"))
+
+
+async def test_an_acknowledged_write_is_there_after_reopening(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    first = Store(url)
+    await first.run(lambda connection: set_meta(connection, "kept", "yes"))
+    first.close()
+    second = Store(url)
+    assert await second.run(lambda connection: get_meta(connection, "kept")) == "yes"
+    second.close()
+
+
+def test_a_damaged_file_is_refused_with_the_next_step(tmp_path: Path) -> None:
+    damaged = tmp_path / "state.db"
+    damaged.write_bytes(b"this is no database" * 100)
+    with pytest.raises(StateUnusable, match=r"move it away|restore it"):
+        Store(f"sqlite:///{damaged}")
+    assert damaged.read_bytes() == b"this is no database" * 100
+
+
+def test_a_state_of_another_schema_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    first = Store(url)
+    first.run_now(lambda connection: set_meta(connection, "schema_version", "999"))
+    first.close()
+    with pytest.raises(StateUnusable, match="999"):
+        Store(url)
