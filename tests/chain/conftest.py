@@ -30,7 +30,7 @@ eth_abi = pytest.importorskip("eth_abi", reason="the chain's tests need: pip ins
 
 from eth_account import Account  # noqa: E402 - after the check that it is here
 from eth_account.signers.local import LocalAccount  # noqa: E402 - as above
-from eth_utils import function_signature_to_4byte_selector as selector_of  # noqa: E402 - as above
+from eth_utils.abi import function_signature_to_4byte_selector as selector_of  # noqa: E402 - as above
 from web3 import Web3  # noqa: E402 - as above
 from web3.exceptions import ContractCustomError, ContractLogicError  # noqa: E402 - as above
 from web3.providers import JSONBaseProvider  # noqa: E402 - as above
@@ -41,7 +41,8 @@ ROOT = bytes(range(32))
 # Reference facts 6.6, letter by letter.
 ERRORS = """
 AccountDoesNotExist(uint256), NoAccountAccess(uint256,address), AccountAlreadyExists(uint256),
-GroupDoesNotExist(uint256,uint256), PkpDoesNotExist(uint256,uint256,address), ActionDoesNotExist(uint256,uint256,uint256),
+GroupDoesNotExist(uint256,uint256), PkpDoesNotExist(uint256,uint256,address),
+ActionDoesNotExist(uint256,uint256,uint256),
 UsageApiKeyDoesNotExist(uint256,uint256), InsufficientBalance(uint256,uint256), OnlyApiPayer(address),
 OnlyApiPayerOrPricingOperator(address), OnlyApiPayerOrOwner(address), OnlyConfigOperatorOrOwner(address),
 NotMasterAccount(uint256), NotAllowedToCreateGroup(uint256), NotAllowedToDeleteGroup(uint256),

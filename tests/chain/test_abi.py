@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import eth_abi
 import pytest
+from eth_abi import abi as eth_abi
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from svcnb.protocol.abi import AbiError, decode, encode

@@ -1,5 +1,7 @@
 """Opening, converting and transferring accounts: specification 3 and 5.8, reference facts 6.1 and 6.4."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -77,7 +79,7 @@ def test_hash_zero_and_admin_zero_name_no_account(world: World) -> None:
     assert world.payer().refused("newAccount", KEY, True, "", "", ZERO)[0] == "InvalidRequest"
 
 
-def test_resolving_tells_everything_about_a_master_hash(world: World, managed: tuple[Actor, int]) -> None:
+def test_resolving_tells_everything_about_a_master_hash(managed: tuple[Actor, int]) -> None:
     payer, key = managed
     wallet = "0x" + "11" * 20
     assert payer.ask("resolveApiKeyHash", key) == [key, wallet, wallet, True, True, False, 0]
@@ -160,7 +162,9 @@ def test_converting_hands_a_managed_account_over_and_keeps_who_pays(world: World
     wallet.send("addGroup", key, "yes", "", [], [])
 
 
-def test_converting_is_refused_in_the_order_of_the_facts(world: World, managed: tuple[Actor, int], alice: Actor) -> None:
+def test_converting_is_refused_in_the_order_of_the_facts(
+    world: World, managed: tuple[Actor, int], alice: Actor
+) -> None:
     payer, key = managed
     stranger, fresh = world.wallet(), world.wallet()
     function = "convertToChainSecuredAccount"

@@ -1,5 +1,8 @@
 """The journal: what was acknowledged survives the death of every process, block hash for block hash."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+# ruff: noqa: ASYNC220, ASYNC240, ASYNC110 - processes and files are what is looked at here, and nothing else runs
+
 from __future__ import annotations
 
 import asyncio
@@ -21,9 +24,8 @@ from svcnb.emulator.chain.journal import SnapshotUnusable
 from svcnb.emulator.clock import Clock
 
 if TYPE_CHECKING:
-    from tests.chain.conftest import StartChain
-
     from svcnb.emulator.chain import Chain
+    from tests.chain.conftest import StartChain
 
 T0 = 1_750_000_000
 KEY = 0xA11CE

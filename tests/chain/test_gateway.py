@@ -1,11 +1,13 @@
 """The JSON-RPC gateway as wallets and libraries use it: reference facts 6.10."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 if TYPE_CHECKING:
     from tests.chain.conftest import Actor, World
@@ -70,7 +72,10 @@ def test_sending_without_a_signature_is_answered_with_the_next_step(world: World
 
 
 def test_a_revert_has_code_3_and_the_errors_bytes(world: World) -> None:
-    call = {"to": world.contract.address, "data": world.contract.functions.listGroups(404, 0, 1)._encode_transaction_data()}
+    call = {
+        "to": world.contract.address,
+        "data": world.contract.functions.listGroups(404, 0, 1)._encode_transaction_data(),
+    }
     expected = "0x" + (keccak(text="AccountDoesNotExist(uint256)")[:4] + (404).to_bytes(32, "big")).hex()
     for method in ("eth_call", "eth_estimateGas"):
         error = world.request(method, call)["error"]
@@ -168,7 +173,9 @@ def test_blocks_follow_the_clock_and_never_go_back(world: World) -> None:
     wallet = world.wallet()
 
     def stamp() -> int:
-        return int(world.w3.eth.get_block(wallet.send_raw(wallet.fill({"to": wallet.address}))["blockNumber"])["timestamp"])
+        return int(
+            world.w3.eth.get_block(wallet.send_raw(wallet.fill({"to": wallet.address}))["blockNumber"])["timestamp"]
+        )
 
     assert [stamp(), stamp()] == [T0, T0]
     world.clock.advance(100.9)
@@ -191,7 +198,9 @@ def test_estimates_see_the_clock_too(world: World, alice: Actor) -> None:
 
 def test_events_are_delivered_before_the_sender_gets_an_answer(world: World) -> None:
     wallet = world.wallet()
-    raw = wallet.account.sign_transaction(wallet.transaction("newChainSecuredAccount", "", "")).raw_transaction.to_0x_hex()
+    raw = wallet.account.sign_transaction(
+        wallet.transaction("newChainSecuredAccount", "", "")
+    ).raw_transaction.to_0x_hex()
     world.events.clear()
     sent = world.request("eth_sendRawTransaction", raw)["result"]
     (event,) = world.events

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eth_utils import event_signature_to_log_topic, function_signature_to_4byte_selector
+from eth_utils.abi import event_signature_to_log_topic, function_signature_to_4byte_selector
 
 from svcnb.emulator.chain import compile as compiler
 from svcnb.protocol import contract
@@ -15,7 +15,7 @@ from svcnb.protocol import contract
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hashes.json").read_text("utf-8"))
 
 # Reference facts 6.1 to 6.3: names with the types of their arguments.
-FUNCTIONS = """
+FUNCTIONS: list[str] = """
 newChainSecuredAccount(string,string)
 newAccount(uint256,bool,string,string,address)
 convertToChainSecuredAccount(uint256,address)
@@ -92,7 +92,7 @@ pricingAt(uint256)
 nodeConfigurationKeys()
 nodeConfigurationValue(string)
 nodeConfigurationValues()
-""".split()
+""".split()  # noqa: SIM905 - as the facts list them
 
 # Beyond the facts: what the emulator's server needs.
 OWN_FUNCTIONS = {
@@ -102,10 +102,11 @@ OWN_FUNCTIONS = {
 }
 
 # Reference facts 6.5: * marks a topic.
-EVENTS = """
+EVENTS = """\
 AccountCreated(*uint256 apiKeyHash,*address admin,bool managed)
 AccountConvertedToChainSecured(*uint256 apiKeyHash,*address newAdminWalletAddress)
-ChainSecuredAccountOwnershipTransferred(*uint256 masterApiKeyHash,*address previousAdminWalletAddress,*address newAdminWalletAddress)
+ChainSecuredAccountOwnershipTransferred(*uint256 masterApiKeyHash,*address previousAdminWalletAddress,\
+*address newAdminWalletAddress)
 UsageApiKeySet(*uint256 accountApiKeyHash,*uint256 usageApiKeyHash)
 UsageApiKeyRemoved(*uint256 accountApiKeyHash,*uint256 usageApiKeyHash)
 GroupAdded(*uint256 apiKeyHash,*uint256 groupId)
@@ -160,7 +161,7 @@ def test_no_other_events_exist_but_those_of_the_diamond_itself() -> None:
 
 
 def test_every_error_of_the_facts_decodes_with_its_arguments(errors: dict[bytes, tuple[str, list[str]]]) -> None:
-    import eth_abi
+    from eth_abi import abi as eth_abi
 
     sample: dict[str, Any] = {"uint256": 7, "address": "0x" + "ab" * 20, "string": "why", "bytes4": b"\x01\x02\x03\x04"}
     for selector, (name, types) in errors.items():
@@ -172,7 +173,7 @@ def test_every_error_of_the_facts_decodes_with_its_arguments(errors: dict[bytes,
 
 
 def test_reverts_of_the_language_and_unknown_ones_are_told_apart() -> None:
-    import eth_abi
+    from eth_abi import abi as eth_abi
 
     text = contract.decode_revert(bytes.fromhex("08c379a0") + eth_abi.encode(["string"], ["no"]))
     assert (text.name, text.args) == ("Error", ("no",))

@@ -1,5 +1,7 @@
 """Who may run what with which wallet: specification 2, reference facts 3.2, 3.3, 6.3."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ USAGE, A, B, C = 0xBEEF, 5, 6, 7
 
 @pytest.fixture
 def own(world: World, alice: Actor) -> int:
-    """Group 1: action A, wallet 1. Group 2: action B, wallet 2. Group 3: any action, wallet 1. Group 4: A, any wallet."""
+    """Groups permit: 1 action A with wallet 1, 2 B with wallet 2, 3 any action with wallet 1, 4 A with any wallet."""
     own = world.hash_of(alice)
     for path, wallet in enumerate((W1, W2), 1):
         alice.send("registerWalletDerivation", own, wallet, path, "", "")

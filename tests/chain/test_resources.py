@@ -1,11 +1,13 @@
 """Groups, actions and wallets on chain: reference facts 6.1, 6.5, 4.6."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eth_utils import to_checksum_address
+from eth_utils.address import to_checksum_address
 
 if TYPE_CHECKING:
     from tests.chain.conftest import Actor, World
@@ -214,7 +216,7 @@ def test_a_wallet_keeps_its_number_when_others_go(alice: Actor, own: int) -> Non
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
-PAGES = (
+PAGES: tuple[tuple[int, int, list[int]], ...] = (
     # page, size, what it holds of 1 to 5
     (0, 2, [1, 2]),
     (1, 2, [3, 4]),
@@ -265,9 +267,12 @@ def test_members_that_are_not_registered_are_listed_without_texts(alice: Actor, 
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [("listActionsInGroup", (0, 10)), ("listWalletsInGroup", (0, 10)), ("listGroupContents", ())]
+    ("function", "arguments"),
+    [("listActionsInGroup", (0, 10)), ("listWalletsInGroup", (0, 10)), ("listGroupContents", ())],
 )
-def test_lists_of_a_missing_group_are_refused(alice: Actor, own: int, function: str, arguments: tuple[int, ...]) -> None:
+def test_lists_of_a_missing_group_are_refused(
+    alice: Actor, own: int, function: str, arguments: tuple[int, ...]
+) -> None:
     assert alice.refused(function, own, 404, *arguments) == ("GroupDoesNotExist", own, 404)
 
 

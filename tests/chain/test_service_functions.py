@@ -1,5 +1,7 @@
 """Payers, operators, node configuration, prices, and the diamond itself: reference facts 6.2."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -37,7 +39,14 @@ def test_the_contract_starts_as_the_facts_say(world: World) -> None:
 SERVER = ("payer", "owner", "admin_payer")
 ROWS: list[tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[str, Any]]] = [
     # function, arguments, who may, how others are refused, event, its fields
-    ("setRequestedApiPayerCount", (5,), SERVER, "OnlyApiPayerOrOwner", "RequestedApiPayerCountUpdated", {"newCount": 5}),
+    (
+        "setRequestedApiPayerCount",
+        (5,),
+        SERVER,
+        "OnlyApiPayerOrOwner",
+        "RequestedApiPayerCountUpdated",
+        {"newCount": 5},
+    ),
     (
         "setAdminApiPayerAccount",
         (SOME,),
@@ -75,16 +84,11 @@ ROWS: list[tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[st
 ]
 
 
-@pytest.mark.parametrize(("function", "arguments", "who", "refusal", "event", "fields"), ROWS, ids=[row[0] for row in ROWS])
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_a_setting_is_changed_by_those_who_may_and_nobody_else(
-    world: World,
-    function: str,
-    arguments: tuple[Any, ...],
-    who: tuple[str, ...],
-    refusal: str,
-    event: str | None,
-    fields: dict[str, Any],
+    world: World, row: tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[str, Any]]
 ) -> None:
+    function, arguments, who, refusal, event, fields = row
     stranger = world.wallet()
     assert stranger.refused(function, *arguments) == (refusal, stranger.address.lower())
     for name in set(SERVER) - set(who):
@@ -101,7 +105,12 @@ def test_a_setting_is_changed_by_those_who_may_and_nobody_else(
 
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [("serverTrigger", (1,)), ("setPricingOperator", (SOME,)), ("transferOwnership", (SOME,)), ("diamondCut", ([], ZERO, b""))],
+    [
+        ("serverTrigger", (1,)),
+        ("setPricingOperator", (SOME,)),
+        ("transferOwnership", (SOME,)),
+        ("diamondCut", ([], ZERO, b"")),
+    ],
 )
 def test_the_owner_alone_may(world: World, function: str, arguments: tuple[Any, ...]) -> None:
     owner = world.owner().address.lower()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from eth_account import Account
-from eth_account.typed_transactions import TypedTransaction
+from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hexbytes import HexBytes
 from hypothesis import given, settings, strategies as st
 
@@ -19,7 +19,12 @@ BASE = {"to": "0x" + "2" * 40, "value": 5, "gas": 21_000, "nonce": 3}
 FIELDS: dict[str, dict[str, Any]] = {
     "legacy": {"gasPrice": 9, "chainId": 31337},
     "legacy without chain": {"gasPrice": 9},
-    "EIP-2930": {"gasPrice": 9, "chainId": 31337, "type": 1, "accessList": [{"address": "0x" + "3" * 40, "storageKeys": [7]}]},
+    "EIP-2930": {
+        "gasPrice": 9,
+        "chainId": 31337,
+        "type": 1,
+        "accessList": [{"address": "0x" + "3" * 40, "storageKeys": [7]}],
+    },
     "EIP-1559": {"maxFeePerGas": 9, "maxPriorityFeePerGas": 1, "chainId": 31337, "type": 2},
 }
 
@@ -46,17 +51,30 @@ def test_what_we_sign_eth_account_recovers(to: str | None) -> None:
     raw = sign(SECRET, chain_id=31337, nonce=0, to=to, data=b"\x01" * 60, gas=10**6, max_fee=10**9, tip=2)
     assert Account.recover_transaction(raw).lower() == SENDER
     fields = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
-    assert (fields["nonce"], fields["gas"], fields["maxFeePerGas"], fields["maxPriorityFeePerGas"]) == (0, 10**6, 10**9, 2)
+    assert (fields["nonce"], fields["gas"], fields["maxFeePerGas"], fields["maxPriorityFeePerGas"]) == (
+        0,
+        10**6,
+        10**9,
+        2,
+    )
     assert read(raw).to == to
 
 
 def test_the_address_of_a_created_contract_follows_from_sender_and_nonce() -> None:
     # The worked example of the Ethereum wiki on contract addresses.
-    assert contract_address("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 0) == "0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d"
-    assert contract_address("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 1) == "0x343c43a37d37dff08ae8c4a11544c718abb4fcf8"
+    assert (
+        contract_address("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 0)
+        == "0xcd234a471b72ba2f1ccf0a70fcaba648a5eecd8d"
+    )
+    assert (
+        contract_address("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0", 1)
+        == "0x343c43a37d37dff08ae8c4a11544c718abb4fcf8"
+    )
 
 
-@pytest.mark.parametrize("raw", [b"", b"\x03" + b"\xc0", b"\x04\xc0", b"\x02\xc0", b"\x02\x80", b"\x7f", b"\xc1\x80", b"\xff" * 9])
+@pytest.mark.parametrize(
+    "raw", [b"", b"\x03" + b"\xc0", b"\x04\xc0", b"\x02\xc0", b"\x02\x80", b"\x7f", b"\xc1\x80", b"\xff" * 9]
+)
 def test_what_is_no_transaction_of_a_known_kind_is_refused(raw: bytes) -> None:
     with pytest.raises(TransactionInvalid):
         read(raw)
@@ -94,7 +112,9 @@ def test_rlp_agrees_with_an_independent_library(item: Any) -> None:
     assert rlp.decode(encoded) == item
 
 
-@pytest.mark.parametrize("data", ["", "8100", "b800", "b90001aa", "c101ff", "83aabb", "f90000", "bfffffffffffffffff", "c28102"])
+@pytest.mark.parametrize(
+    "data", ["", "8100", "b800", "b90001aa", "c101ff", "83aabb", "f90000", "bfffffffffffffffff", "c28102"]
+)
 def test_rlp_that_is_not_canonical_is_refused(data: str) -> None:
     with pytest.raises(rlp.RlpError):
         rlp.decode(bytes.fromhex(data))

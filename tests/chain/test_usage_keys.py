@@ -1,5 +1,7 @@
 """Usage keys on chain: reference facts 6.1, 6.4, 3.1."""
 
+# ruff: noqa: FBT003 - contract functions take their flags by position
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -33,7 +35,9 @@ def own(world: World, alice: Actor) -> int:
 
 
 def test_a_usage_key_is_created_replaced_and_listed(world: World, alice: Actor, own: int) -> None:
-    receipt = alice.send("setUsageApiKey", own, *key(expiration=9, flags=(True, False, True), execute=(0,), manage=(1, 2)))
+    receipt = alice.send(
+        "setUsageApiKey", own, *key(expiration=9, flags=(True, False, True), execute=(0,), manage=(1, 2))
+    )
     (event,) = world.contract.events.UsageApiKeySet().process_receipt(receipt)
     assert dict(event["args"]) == {"accountApiKeyHash": own, "usageApiKeyHash": USAGE}
     (listed,) = alice.ask("listApiKeys", own, 0, 10)
@@ -131,7 +135,11 @@ SCOPED: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = {
     "addActionToGroup": ((1, 9), {"manage": (1,)}, ("NotAllowedToManageIPFSIdsInGroup", USAGE, 1)),
     "removeActionFromGroup": ((1, 5), {"manage": (1,)}, ("NotAllowedToManageIPFSIdsInGroup", USAGE, 1)),
 }
-WILDCARD = {"add": "add", "remove": "remove", "manage": "manage"}
+
+
+def all_groups(permission: dict[str, Any], group: int) -> dict[str, Any]:
+    """The same permission lists with another group in them."""
+    return dict.fromkeys(permission, (group,))
 
 
 @pytest.fixture
@@ -155,16 +163,16 @@ def test_a_usage_key_writes_what_its_permissions_name(grouped: Actor, own: int, 
 @pytest.mark.parametrize("function", [name for name, row in SCOPED.items() if "flags" not in row[1]])
 def test_zero_in_a_list_means_all_groups(grouped: Actor, own: int, function: str) -> None:
     arguments, permission, _ = SCOPED[function]
-    grouped.send("setUsageApiKey", own, *key(**dict.fromkeys(permission, (0,))))
+    grouped.send("setUsageApiKey", own, *key(**all_groups(permission, 0)))
     grouped.send(function, USAGE, *arguments)
 
 
 @pytest.mark.parametrize("function", [name for name, row in SCOPED.items() if "flags" not in row[1]])
 def test_permission_comes_before_existence(grouped: Actor, own: int, function: str) -> None:
     arguments, permission, refusal = SCOPED[function]
-    grouped.send("setUsageApiKey", own, *key(**dict.fromkeys(permission, (2,))))
+    grouped.send("setUsageApiKey", own, *key(**all_groups(permission, 2)))
     assert grouped.refused(function, USAGE, 404, *arguments[1:]) == (refusal[0], USAGE, 404)
-    grouped.send("setUsageApiKey", own, *key(**dict.fromkeys(permission, (404,))))
+    grouped.send("setUsageApiKey", own, *key(**all_groups(permission, 404)))
     assert grouped.refused(function, USAGE, 404, *arguments[1:]) == ("GroupDoesNotExist", USAGE, 404)
 
 
