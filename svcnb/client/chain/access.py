@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from svcnb.client._http import is_loopback
-from svcnb.client.calls import Flow, now
+from svcnb.client.calls import Call, Flow, ask, now
 from svcnb.client.chain import rpc
 from svcnb.client.chain.reverts import refused
 from svcnb.client.config import Config
@@ -34,12 +35,10 @@ class ChainAccess:
 
     Args:
         config: The client's settings.
-        skew: Tells how many seconds the service's clock is ahead, None when unknown.
     """
 
-    def __init__(self, config: Config, skew: Callable[[], float | None]) -> None:
+    def __init__(self, config: Config) -> None:
         self.config = config
-        self._skew = skew
         self._node: ChainConfig | None = None
         self._checked = False
         self._selectors: frozenset[bytes] | None = None
@@ -69,22 +68,33 @@ class ChainAccess:
         return told
 
     def time(self) -> Flow[int]:
-        """The service's time in whole Unix seconds: this machine's clock, corrected by the measured difference."""
-        if self._skew() is None:
-            yield from node.chain_config()  # any answer carries the service's time
-        _, here = yield from now()
-        skew = self._skew() or 0.0
+        """The service's time in whole Unix seconds, by the header of a fresh answer.
+
+        Asked anew each time: it costs one free call, and a signature with a wrong time is worthless.
+        """
+        answer = yield from ask(
+            Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
+        )
+        try:
+            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
+        except (KeyError, ValueError, TypeError):
+            _, here = yield from now()
+            return int(here)
+        # The header counts whole seconds; its middle, half-way through the exchange, is the best guess.
+        self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
+        return int(told)
+
+    def _warn_of(self, skew: float) -> None:
         # Where service and client share a machine they share its clock: the service's was set on purpose.
         own = is_loopback(urlsplit(self.config.base_url).hostname or "")
         if abs(skew) > SKEW_WARNING_S and not own and not self._warned:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                "this machine's; signatures are corrected by that, but set the clock right",
+                "this machine's; signatures carry the service's time, but set this clock right",
                 ClockSkew,
                 stacklevel=2,
             )
-        return int(here + skew)
 
     # --- asking -------------------------------------------------------------------------------------------------
 
@@ -144,7 +154,9 @@ class ChainAccess:
         """
         told = yield from self.node()
         if not self._checked:
-            seen, code = yield from self.batch([("eth_chainId", ()), ("eth_getCode", (told.contract_address, "latest"))])
+            seen, code = yield from self.batch(
+                [("eth_chainId", ()), ("eth_getCode", (told.contract_address, "latest"))]
+            )
             for answer in (seen, code):
                 if isinstance(answer, rpc.RpcError):
                     raise answer

@@ -44,7 +44,9 @@ def event_topic(name: str) -> str:
     return next("0x" + found.hex() for found, event in events().items() if event.name == name)
 
 
-def read_logs(chain: ChainAccess, topics: Sequence[Topic], *, first: int = 0, last: int | None = None) -> Flow[list[Log]]:
+def read_logs(
+    chain: ChainAccess, topics: Sequence[Topic], *, first: int = 0, last: int | None = None
+) -> Flow[list[Log]]:
     """Reads the contract's events, oldest first.
 
     Args:

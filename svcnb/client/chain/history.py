@@ -219,5 +219,7 @@ def _other_hashes(logs: Sequence[Log]) -> set[int]:
 
 def _fits(call: Mapping[str, Any], log: Log) -> bool:
     """Whether the arguments of a call are those of the one that caused the event."""
-    shared = [name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args]
+    shared = [
+        name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
+    ]
     return all(call[name] == log.args[name] for name in shared)

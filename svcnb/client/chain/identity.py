@@ -79,7 +79,7 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
     for log in sorted(found, key=lambda entry: (entry.block, entry.index), reverse=True):
         if log.event == "AccountCreated" and log.args["managed"]:
             continue  # the account wallet of an account in API mode
-        return int(log.args.get("masterApiKeyHash", log.args.get("apiKeyHash")))
+        return int(log.args["masterApiKeyHash" if "masterApiKeyHash" in log.args else "apiKeyHash"])
     raise ChainError(
         f"no event of the chain tells which account {wallet} owns under the alias {uint256_hex(alias)}",
         hint="The node may not keep old logs. Name the account yourself: "

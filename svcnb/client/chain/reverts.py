@@ -7,7 +7,7 @@ from typing import Any, Final
 from svcnb.client.errors import ChainError
 from svcnb.protocol.contract import Revert, decode_revert
 
-_OWNER: Final = "Only the account's admin wallet may: mine.admin shows which one that is."
+_OWNER: Final = "Only the account's admin wallet may: mine.describe() shows which one that is."
 _MASTER: Final = "Open the account with its admin wallet, which finds the master hash: svc.chain_secured.open(owner)."
 _RIGHT: Final = "Let the account's owner do it, or give the usage key this right: mine.usage_keys.update(key, ...)."
 

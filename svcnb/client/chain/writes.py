@@ -19,7 +19,7 @@ from svcnb.client.errors import ChainError, SigningError
 from svcnb.client.models.chain import Preview, Receipt, ether
 from svcnb.protocol.abi import encode
 from svcnb.protocol.contract import Function, function
-from svcnb.protocol.hashes import function_selector
+from svcnb.protocol.hashes import checksum_address, function_selector
 
 if TYPE_CHECKING:
     from svcnb.client.signing import Signer
@@ -172,7 +172,13 @@ class Writer:
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
         chain_id = (yield from self.chain.node()).chain_id
-        transaction = {"to": to, "data": asked["data"], "value": 0, "nonce": int(nonce, 16), "gas": limit}
+        transaction = {
+            "to": checksum_address(to),
+            "data": asked["data"],
+            "value": 0,
+            "nonce": int(nonce, 16),
+            "gas": limit,
+        }
         transaction["chainId"] = chain_id
         if (base := block.get("baseFeePerGas")) is not None:
             extra = _DEFAULT_TIP_WEI if isinstance(tip, RpcError) else int(tip, 16)
@@ -243,9 +249,7 @@ class Writer:
             )
         return dict(mined)
 
-    def _sent(
-        self, signer: Signer, transaction: dict[str, Any], on_sent: Callable[[str], object] | None
-    ) -> Flow[str]:
+    def _sent(self, signer: Signer, transaction: dict[str, Any], on_sent: Callable[[str], object] | None) -> Flow[str]:
         from svcnb.protocol.keccak import keccak256
 
         sign: Callable[[dict[str, Any]], str] | None = getattr(signer, "sign_transaction", None)
@@ -270,7 +274,9 @@ class Writer:
             )
         fields = {name: hex(value) if isinstance(value, int) else value for name, value in transaction.items()}
         fields |= {"from": signer.address}
-        sent = str((yield from act(lambda: _call(send, fields), None if send_async is None else lambda: send_async(fields))))
+        sent = str(
+            (yield from act(lambda: _call(send, fields), None if send_async is None else lambda: send_async(fields)))
+        )
         if on_sent is not None:
             yield from act(lambda: on_sent(sent))
         return sent

@@ -122,14 +122,19 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
     names: Names = yield from account.learn_names()
     funds = int((yield from account.chain.rpc("eth_getBalance", gas_payer(owner).address, "latest")), 16)
     return (
-        f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}. There is no way "
-        "back to API mode.",
+        f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
+        "There is no way back to API mode.",
         "The account key can change nothing any more. It still reads and still runs actions.",
-        f"Everything stays: {len(names.groups)} groups, {len(names.wallets)} wallets, {len(names.actions)} actions, "
-        f"{len(names.keys)} usage keys, and the credit.",
-        "Every change becomes a transaction that this wallet signs and pays gas for: it has "
-        f"{ether(funds)}.",
+        f"Everything stays: {_counted(names)}, and the credit.",
+        f"Every change becomes a transaction that this wallet signs and pays gas for: it has {ether(funds)}.",
         "Whoever loses this wallet loses the account: nobody, the service included, can give it back.",
+    )
+
+
+def _counted(names: Names) -> str:
+    return (
+        f"{len(names.groups)} groups, {len(names.wallets)} wallets, {len(names.actions)} actions, "
+        f"{len(names.keys)} usage keys"
     )
 
 
@@ -160,8 +165,8 @@ def transfer(account: Ownership, to: Signer | str, *, confirm: bool) -> Flow[Tra
             f"this hands the account to {new}, for good",
             consequences=(
                 f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
-                f"{owner.address} can change nothing any more, and only {new} can hand the account on. A wallet that "
-                "was ever admin is no target again: there is no way back to this one.",
+                f"{owner.address} can change nothing any more, and only {new} can hand the account on.",
+                "A wallet that was ever admin is no target again: there is no way back to this one.",
                 "Everything stays: groups, wallets, actions, usage keys, and the credit, which pays as before.",
                 *proof,
             ),
@@ -259,5 +264,6 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
         f"the wallet {address} has or had an account already",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
-        hint="A wallet is admin of one account, once: use a fresh one. svc.chain_secured.open(owner) opens what it has.",
+        hint="A wallet is admin of one account, once: use a fresh one, or open what it has: "
+        "svc.chain_secured.open(owner).",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from svcnb.client.calls import Call, Flow, ask, now, pause
 from svcnb.client.chain_secured import mint
@@ -22,7 +22,7 @@ from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.wire.values import looks_like_hash
 
-Groups = Iterable[GroupRef] | GroupRef
+Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
@@ -37,6 +37,7 @@ def create(
     account: Ownership,
     name: str,
     description: str,
+    *,
     expires_in: Span | None,
     form: HashForm,
     verify: float | None,
@@ -46,7 +47,9 @@ def create(
     if not name.strip():
         raise InvalidArgument("a usage key needs a name", hint='mine.usage_keys.create("runner", ...)')
     if form not in ("bytes", "text"):
-        raise InvalidArgument(f"{form!r} is no form of a key's hash", hint="Choose 'bytes' (the specification) or 'text'.")
+        raise InvalidArgument(
+            f"{form!r} is no form of a key's hash", hint="Choose 'bytes' (the specification) or 'text'."
+        )
     numbers = _numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
     record = yield from mint.begin(
@@ -63,8 +66,8 @@ def create(
         found = yield from check(account, key, verify)
         if not found.resolves:
             raise ChainError(
-                f"the usage key {name!r} is set on chain under the hash of its {form}, and the service does not resolve "
-                f"it after {verify:g} s",
+                f"the usage key {name!r} is set on chain under the hash of its {form}, and after {verify:g} s the "
+                "service does not resolve it",
                 name="NotResolved",
                 hint="A service may look keys up by the other form: mine.usage_keys.create(..., form="
                 f"{'text' if form == 'bytes' else 'bytes'!r}), and remove this one: mine.usage_keys.remove("

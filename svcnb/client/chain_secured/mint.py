@@ -1,6 +1,7 @@
-"""Mints in two halves: the service makes, the chain registers; every step is recorded and may be the last before a crash.
+"""Mints in two halves: the service makes, the chain registers.
 
-Each step looks first whether it has been done, so resuming does nothing twice.
+Every step is recorded and may be the last before a crash. Each looks first whether it has been done, so resuming does
+nothing twice.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             yield from act(lambda: account.records.remove(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} is made but not registered yet, and nothing is lost. When the cause "
-                f"is mended: svc.chain_secured.resume({record.id!r}, owner); or give it up: "
+                f"The {record.kind} {record.name!r} is made but not registered yet, and nothing is lost. When the "
+                f"cause is mended: svc.chain_secured.resume({record.id!r}, owner); or give it up: "
                 f"svc.chain_secured.abandon({record.id!r}, confirm=True)."
             )
         raise

@@ -171,8 +171,8 @@ class PendingFolder:
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"the record {path} cannot be opened: {type(error).__name__}",
-                hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record only "
-                "if you can do without the wallet or key in it.",
+                hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record "
+                "only if you can do without the wallet or key in it.",
             ) from None
 
     def _key(self) -> bytes:

@@ -89,6 +89,7 @@ def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]
 def update_group(
     account: Ownership,
     group: GroupRef,
+    *,
     name: str | None,
     description: str | None,
     actions: Iterable[ActionRef] | ActionRef | None,
@@ -186,7 +187,9 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
 # --- actions ------------------------------------------------------------------------------------------------------
 
 
-def register(account: Ownership, action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
+def register(
+    account: Ownership, action: ActionRef, name: str | None, description: str | None
+) -> Flow[RegisteredAction]:
     """Registers an action under a name."""
     cid = raw_cid(action)
     hashed = action_hash(action)
@@ -194,7 +197,9 @@ def register(account: Ownership, action: ActionRef, name: str | None, descriptio
         name = action.name if name is None else name
         description = action.description if description is None else description
     if not name:
-        raise InvalidArgument("a registered action needs a name", hint='mine.actions.register(action, name="increment")')
+        raise InvalidArgument(
+            "a registered action needs a name", hint='mine.actions.register(action, name="increment")'
+        )
     yield from account.write("addAction", name, description or "", int(hashed, 16))
     return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
 
@@ -226,9 +231,7 @@ def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
     return (yield from account.write("removeAction", int(_one_action(action), 16))).receipt
 
 
-def actions_of(
-    account: Ownership, group: GroupRef | None, block: int | None = None
-) -> Flow[Listing[RegisteredAction]]:
+def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
     """Reads all actions of the account, or those that a group permits."""
     if group is None:
         entries = yield from account.every("listActions", block=block)
