@@ -12,7 +12,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TypeAlias, TypeVar
 
 from sqlalchemy import (
@@ -70,10 +70,8 @@ class Store:
             queue.SimpleQueue()
         )
         try:
-            self._connection = self._engine.connect()
-            self._prepare()
+            self._connection = self._opened()
         except SQLAlchemyError as error:
-            self._engine.dispose()
             raise StateUnusable(
                 f"the database at {_shown(url)} cannot be opened ({_short(error)}): move it away to start afresh, "
                 "or restore it from a copy"
@@ -172,17 +170,26 @@ class Store:
 
     # --- opening ------------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> None:
-        with self._connection.begin():
-            if inspect(self._connection).has_table(meta.name):
-                seen = get_meta(self._connection, "schema_version")
+    def _opened(self) -> Connection:
+        """A connection to a database that is ours; on any failure nothing stays open."""
+        with ExitStack() as on_failure:
+            on_failure.callback(self._engine.dispose)
+            connection = on_failure.enter_context(self._engine.connect())
+            self._prepare(connection)
+            on_failure.pop_all()
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        with connection.begin():
+            if inspect(connection).has_table(meta.name):
+                seen = get_meta(connection, "schema_version")
                 if seen != SCHEMA_VERSION:
                     raise StateUnusable(
                         f"the state at {_shown(self.url)} is of version {seen}; this svcnb reads {SCHEMA_VERSION}: "
                         "use the svcnb that wrote it, or start with another state folder"
                     )
-            metadata.create_all(self._connection)
-            set_meta(self._connection, "schema_version", SCHEMA_VERSION)
+            metadata.create_all(connection)
+            set_meta(connection, "schema_version", SCHEMA_VERSION)
 
 
 def get_meta(connection: Connection, name: str) -> str | None:

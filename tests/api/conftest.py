@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, Self
@@ -239,3 +240,43 @@ def connect() -> Iterator[Callable[[str], Wire]]:
     """Connects to an emulator at an address."""
     with ExitStack() as stack:
         yield lambda base_url: stack.enter_context(Wire(base_url))
+
+
+def signed(
+    wire: Wire, signer: Any, primary_type: str, *, issued_at: int | None = None, **changes: Any
+) -> dict[str, Any]:
+    """Typed data of one flow and its signature by another library; ``changes`` replace members after signing."""
+    from eth_account import Account as EthAccount
+
+    chain_id = wire.get("get_node_chain_config").json()["chain_id"]
+    issued = int(time.time()) if issued_at is None else issued_at
+    domain = {"name": "Svc ChainSecured", "version": "1"}
+    message = {"address": signer.address}
+    typed_data: dict[str, Any] = {
+        "types": {
+            "EIP712Domain": [
+                {"name": "name", "type": "string"},
+                {"name": "version", "type": "string"},
+                {"name": "chainId", "type": "uint256"},
+            ],
+            primary_type: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
+        },
+        "primaryType": primary_type,
+        "domain": domain | {"chainId": str(chain_id)},
+        "message": message | {"issuedAt": str(issued)},
+    }
+    as_numbers = {
+        **typed_data,
+        "domain": domain | {"chainId": chain_id},
+        "message": message | {"issuedAt": issued},
+    }
+    signature = "0x" + EthAccount.sign_typed_data(signer.key, full_message=as_numbers).signature.hex().removeprefix(
+        "0x"
+    )
+    return {"typed_data": typed_data | changes, "signature": signature}
+
+
+@pytest.fixture(scope="session")
+def sign_envelope() -> Callable[..., dict[str, Any]]:
+    """Makes signed requests: ``sign_envelope(wire, signer, primary_type)``."""
+    return signed

@@ -14,43 +14,13 @@ from eth_account import Account as EthAccount
 CODE = "function main() { return 'ran'; }"
 
 
-def signed(wire, signer, primary_type: str, *, issued_at: int | None = None, **changes: Any) -> dict[str, Any]:
-    """Typed data of one flow and its signature; ``changes`` replace members after signing."""
-    chain_id = wire.get("get_node_chain_config").json()["chain_id"]
-    issued = int(time.time()) if issued_at is None else issued_at
-    domain = {"name": "Svc ChainSecured", "version": "1"}
-    message = {"address": signer.address}
-    typed_data: dict[str, Any] = {
-        "types": {
-            "EIP712Domain": [
-                {"name": "name", "type": "string"},
-                {"name": "version", "type": "string"},
-                {"name": "chainId", "type": "uint256"},
-            ],
-            primary_type: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
-        },
-        "primaryType": primary_type,
-        "domain": domain | {"chainId": str(chain_id)},
-        "message": message | {"issuedAt": str(issued)},
-    }
-    as_numbers = {
-        **typed_data,
-        "domain": domain | {"chainId": chain_id},
-        "message": message | {"issuedAt": issued},
-    }
-    signature = "0x" + EthAccount.sign_typed_data(signer.key, full_message=as_numbers).signature.hex().removeprefix(
-        "0x"
-    )
-    return {"typed_data": typed_data | changes, "signature": signature}
-
-
 @pytest.fixture
 def owner():
     return EthAccount.create()
 
 
-def test_a_signature_makes_a_wallet_that_belongs_to_nobody_yet(wire, owner):
-    answer = wire.post("create_wallet_with_signature", body=signed(wire, owner, "CreateWallet"))
+def test_a_signature_makes_a_wallet_that_belongs_to_nobody_yet(wire, owner, sign_envelope):
+    answer = wire.post("create_wallet_with_signature", body=sign_envelope(wire, owner, "CreateWallet"))
     assert answer.status_code == 200, answer.text
     made = answer.json()
     assert made.keys() == {"wallet_address", "derivation_path"}
@@ -58,15 +28,15 @@ def test_a_signature_makes_a_wallet_that_belongs_to_nobody_yet(wire, owner):
     assert made["wallet_address"] == made["wallet_address"].lower()
 
 
-def test_the_envelope_may_be_json_text(wire, owner):
+def test_the_envelope_may_be_json_text(wire, owner, sign_envelope):
     """Reference facts 2.2, 6.9."""
-    body = signed(wire, owner, "CreateWallet")
+    body = sign_envelope(wire, owner, "CreateWallet")
     answer = wire.post("create_wallet_with_signature", body=body | {"typed_data": json.dumps(body["typed_data"])})
     assert answer.status_code == 200
 
 
-def test_a_signature_makes_a_usage_key_that_opens_nothing_yet(wire, owner):
-    answer = wire.post("add_usage_api_key_with_signature", body=signed(wire, owner, "AddUsageApiKey"))
+def test_a_signature_makes_a_usage_key_that_opens_nothing_yet(wire, owner, sign_envelope):
+    answer = wire.post("add_usage_api_key_with_signature", body=sign_envelope(wire, owner, "AddUsageApiKey"))
     made = answer.json()
     assert made.keys() == {"usage_api_key", "wallet_address", "derivation_path"}
     secret = base64.b64decode(made["usage_api_key"], validate=True)
@@ -83,16 +53,16 @@ def test_a_signature_makes_a_usage_key_that_opens_nothing_yet(wire, owner):
         ("add_usage_api_key_with_signature", "ConvertAccount"),
     ],
 )
-def test_a_signature_of_one_flow_is_refused_by_every_other(wire, owner, endpoint, flow):
+def test_a_signature_of_one_flow_is_refused_by_every_other(wire, owner, endpoint, flow, sign_envelope):
     """Specification 5.6.6."""
-    answer = wire.post(endpoint, body=signed(wire, owner, flow))
+    answer = wire.post(endpoint, body=sign_envelope(wire, owner, flow))
     assert (answer.status_code, type(answer.json())) == (400, str)
 
 
-def test_an_old_or_early_signature_is_refused(wire, owner):
+def test_an_old_or_early_signature_is_refused(wire, owner, sign_envelope):
     """Specification 5.6.7."""
     for offset in (-310, 310):
-        body = signed(wire, owner, "CreateWallet", issued_at=int(time.time()) + offset)
+        body = sign_envelope(wire, owner, "CreateWallet", issued_at=int(time.time()) + offset)
         assert wire.post("create_wallet_with_signature", body=body).status_code == 400
 
 
@@ -108,11 +78,11 @@ def test_a_body_of_another_shape_is_422(wire):
 
 
 @pytest.fixture
-def converted(account, owner):
+def converted(account, owner, sign_envelope):
     group = account.group("kept", cids=["0x0"])
     usage_key = account.usage_key("kept", execute_in_groups=[group])
     before = account.credit()
-    body = signed(account.wire, owner, "ConvertAccount") | {"new_admin_wallet_address": owner.address}
+    body = sign_envelope(account.wire, owner, "ConvertAccount") | {"new_admin_wallet_address": owner.address}
     assert account.ok("convert_to_chain_secured_account", body) == {"success": True}
     return SimpleNamespace(account=account, owner=owner, group=group, usage_key=usage_key, before=before)
 
@@ -130,24 +100,24 @@ def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converte
     assert account.credit() == converted.before - 2
 
 
-def test_an_account_is_converted_once(converted):
+def test_an_account_is_converted_once(converted, sign_envelope):
     again = EthAccount.create()
-    body = signed(converted.account.wire, again, "ConvertAccount") | {"new_admin_wallet_address": again.address}
+    body = sign_envelope(converted.account.wire, again, "ConvertAccount") | {"new_admin_wallet_address": again.address}
     assert converted.account.post("convert_to_chain_secured_account", body).status_code == 400
 
 
-def test_the_new_admin_wallet_must_hold_no_account(converted):
+def test_the_new_admin_wallet_must_hold_no_account(converted, sign_envelope):
     """Specification 3."""
     other = converted.account.wire.account("other")
-    body = signed(converted.account.wire, converted.owner, "ConvertAccount")
+    body = sign_envelope(converted.account.wire, converted.owner, "ConvertAccount")
     body["new_admin_wallet_address"] = converted.owner.address
     answer = other.post("convert_to_chain_secured_account", body)
     assert answer.status_code == 400
     assert "AccountAlreadyExists" in answer.json()
 
 
-def test_conversion_needs_the_account_key_and_the_new_admins_own_signature(account, owner):
-    body = signed(account.wire, owner, "ConvertAccount") | {"new_admin_wallet_address": owner.address}
+def test_conversion_needs_the_account_key_and_the_new_admins_own_signature(account, owner, sign_envelope):
+    body = sign_envelope(account.wire, owner, "ConvertAccount") | {"new_admin_wallet_address": owner.address}
     assert account.wire.post("convert_to_chain_secured_account", None, body).status_code == 401
     key = account.usage_key(can_create_groups=True, can_create_pkps=True)
     assert account.wire.post("convert_to_chain_secured_account", key, body).status_code == 403
@@ -157,14 +127,14 @@ def test_conversion_needs_the_account_key_and_the_new_admins_own_signature(accou
     assert account.get("account_exists").json() is True
 
 
-def wallet_header(wire, signer, flow: str = "BillingAuth") -> str:
-    return base64.b64encode(json.dumps(signed(wire, signer, flow)).encode()).decode()
+def wallet_header(sign_envelope, wire, signer, flow: str = "BillingAuth") -> str:
+    return base64.b64encode(json.dumps(sign_envelope(wire, signer, flow)).encode()).decode()
 
 
-def test_the_admin_wallet_signs_for_billing(converted):
+def test_the_admin_wallet_signs_for_billing(converted, sign_envelope):
     """Reference facts G21, 11.5 item 54."""
     wire = converted.account.wire
-    header = {"X-Wallet-Auth": wallet_header(wire, converted.owner)}
+    header = {"X-Wallet-Auth": wallet_header(sign_envelope, wire, converted.owner)}
     balance = wire.call("GET", "billing/balance", headers=header)
     assert balance.status_code == 200
     assert balance.json() == converted.account.listed("billing/balance")
@@ -173,27 +143,26 @@ def test_the_admin_wallet_signs_for_billing(converted):
     assert wire.call("GET", "list_groups", headers=header).status_code == 401
 
 
-def test_a_wallet_header_wins_over_the_key_when_it_can_be_read(converted):
+def test_a_wallet_header_wins_over_the_key_when_it_can_be_read(converted, sign_envelope):
     wire, key = converted.account.wire, converted.account.key
-    wrong_flow = wallet_header(wire, converted.owner, "CreateWallet")
-    stranger = wallet_header(wire, EthAccount.create())
+    wrong_flow = wallet_header(sign_envelope, wire, converted.owner, "CreateWallet")
+    stranger = wallet_header(sign_envelope, wire, EthAccount.create())
     for header, status in ((wrong_flow, 401), (stranger, 401), ("not base64!", 200), ("bm8ganNvbg==", 200)):
         answer = wire.call("GET", "billing/balance", key, headers={"X-Wallet-Auth": header})
         assert answer.status_code == status, header
 
 
-def test_a_contract_wallet_signs_in_its_owners_name(wire, owner):
+def test_a_contract_wallet_signs_in_its_owners_name(wire, owner, sign_envelope):
     """Specification 5.6.3: ERC-1271, on the chain of the domain."""
     wallet = wire.control("/contract-wallets", {"owner": owner.address})["address"]
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     assert chain_id
     contract = SimpleNamespace(address=wallet, key=owner.key)
-    answer = wire.post("create_wallet_with_signature", body=signed(wire, contract, "CreateWallet"))
+    answer = wire.post("create_wallet_with_signature", body=sign_envelope(wire, contract, "CreateWallet"))
     assert answer.status_code == 200, answer.text
     stranger = SimpleNamespace(address=wallet, key=EthAccount.create().key)
-    refused = wire.post("create_wallet_with_signature", body=signed(wire, stranger, "CreateWallet"))
+    refused = wire.post("create_wallet_with_signature", body=sign_envelope(wire, stranger, "CreateWallet"))
     assert refused.status_code == 400
     nothing_there = SimpleNamespace(address=EthAccount.create().address, key=owner.key)
-    assert (
-        wire.post("create_wallet_with_signature", body=signed(wire, nothing_there, "CreateWallet")).status_code == 400
-    )
+    unsigned = wire.post("create_wallet_with_signature", body=sign_envelope(wire, nothing_there, "CreateWallet"))
+    assert unsigned.status_code == 400

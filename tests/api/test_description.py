@@ -144,41 +144,44 @@ def test_the_root_leads_to_the_view_and_the_short_address_to_the_description(wir
     assert wire.call("GET", "/openapi.json").headers["Location"] == "/core/v1/openapi.json"
 
 
+@pytest.fixture(scope="module")
+def json_schema():
+    """Another library's reading of JSON Schema."""
+    module = pytest.importorskip("jsonschema", reason="jsonschema comes with the charts (extra 'lab')")
+    return module.Draft202012Validator
+
+
 @pytest.mark.parametrize(
-    ("method", "name", "status"),
+    ("asked", "status"),
     [
-        ("GET", "get_node_chain_config", "200"),
-        ("GET", "get_api_payers", "200"),
-        ("GET", "get_admin_api_payer", "200"),
-        ("GET", "get_svc_action_client_config", "200"),
-        ("GET", "version", "200"),
-        ("GET", "account_exists", "200"),
-        ("GET", "billing/balance", "200"),
-        ("GET", "billing/processor_config", "200"),
-        ("GET", "list_wallets", "200"),
-        ("GET", "list_groups", "200"),
-        ("GET", "list_api_keys", "200"),
-        ("GET", "list_actions", "200"),
-        ("POST", "create_wallet", "200"),
-        ("POST", "add_group", "422"),
-        ("GET", "list_wallets_in_group", "422"),
+        ("GET get_node_chain_config", "200"),
+        ("GET get_api_payers", "200"),
+        ("GET get_admin_api_payer", "200"),
+        ("GET get_svc_action_client_config", "200"),
+        ("GET version", "200"),
+        ("GET account_exists", "200"),
+        ("GET billing/balance", "200"),
+        ("GET billing/processor_config", "200"),
+        ("GET list_wallets", "200"),
+        ("GET list_groups", "200"),
+        ("GET list_api_keys", "200"),
+        ("GET list_actions", "200"),
+        ("POST create_wallet", "200"),
+        ("POST add_group", "422"),
+        ("GET list_wallets_in_group", "422"),
     ],
 )
-def test_real_answers_match_their_description(description, account, method, name, status):
-    """By another library's reading of JSON Schema."""
-    from jsonschema import Draft202012Validator
-
+def test_real_answers_match_their_description(description, account, json_schema, asked, status):
+    method, name = asked.split()
     account.usage_key("shown", execute_in_groups=[0])
     account.group("shown", cids=["0x0"])
     answer = account.wire.call(method, name, account.key, **({"json": {}} if method == "POST" else {}))
     assert answer.status_code == int(status)
     operation = description["paths"][f"/core/v1/{name}"][method.lower()]
     schema = operation["responses"][status]["content"]["application/json"]["schema"]
-    Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
+    json_schema(schema | {"components": description["components"]}).validate(answer.json())
 
 
-def test_every_schema_is_a_schema(description):
-    from jsonschema import Draft202012Validator
-
+def test_every_schema_is_a_schema(description, json_schema):
     for schema in description["components"]["schemas"].values():
-        Draft202012Validator.check_schema(schema)
+        json_schema.check_schema(schema)

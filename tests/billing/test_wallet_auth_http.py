@@ -7,9 +7,11 @@ import json
 from typing import Any
 
 import pytest
+from eth_abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
+from web3 import Web3
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -153,3 +155,28 @@ def test_a_chain_outage_answers_503(api, converted, now, poor_emulator):
     finally:
         poor_emulator.faults.clear()
     assert (answer.status_code, answer.json()["error"]) == (503, "service_unavailable")
+
+
+def test_after_a_transfer_the_new_owner_pays_and_the_former_one_is_refused(api, poor_emulator, converted, now):
+    key, former = converted
+    new = Account.create()
+    chain = Web3(Web3.HTTPProvider(poor_emulator.rpc_url))
+    poor_emulator.faucet(former.address)
+    call = Web3.keccak(text="transferChainSecuredAccountOwnership(uint256,address)")[:4] + encode(
+        ["uint256", "address"], [int.from_bytes(Web3.keccak(text=key)), new.address]
+    )
+    transaction = {
+        "to": Web3.to_checksum_address(poor_emulator.contract_address),
+        "data": call,
+        "gas": 1_000_000,
+        "gasPrice": chain.eth.gas_price,
+        "nonce": 0,
+        "chainId": 31337,
+    }
+    sent = chain.eth.send_raw_transaction(former.sign_transaction(transaction).raw_transaction)
+    assert chain.eth.wait_for_transaction_receipt(sent)["status"] == 1
+
+    assert api.get("billing/balance", headers=auth(new, now)).json()["balance_cents"] == -300
+    refused = api.get("billing/balance", headers=auth(former, now))
+    assert refused.status_code == 401
+    assert "any more" in refused.json()["message"]

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from eth_account import Account
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, insert, select, text
 
-from svcnb.emulator.chain import local
+from svcnb.emulator.chain import replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
-from svcnb.emulator.chain.journal import SnapshotUnusable
+from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
 from svcnb.emulator.clock import Clock
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ async def test_a_restart_finds_the_same_chain_address_and_payers(start_chain: St
 async def test_restarts_with_dumps_and_replays_lead_to_the_same_blocks(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "_DUMP_AFTER", 4)
+    monkeypatch.setattr(replica, "_DUMP_AFTER", 4)
     first = await start_chain()
     await fill(first, 10)
     before = await hashes(first)
@@ -234,7 +234,7 @@ def _alive(pid: int) -> bool:
 async def test_the_node_and_its_folder_are_gone_after_a_stop(start_chain: StartChain) -> None:
     chain = await start_chain()
     pid = chain.node_pid
-    folder = Path(chain._chain._node._folder.name)  # type: ignore[union-attr]
+    folder = Path(chain._chain._replica.node._folder.name)  # type: ignore[union-attr]
     assert folder.stat().st_mode & 0o077 == 0, "nobody else may speak to the node"
     await chain.stop()
     assert not _alive(pid)
@@ -315,6 +315,40 @@ async def test_a_refused_transaction_is_withdrawn_and_stays_so(start_chain: Star
     await chain.stop()
     with database(tmp_path).begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM chain_journal WHERE withdrawn")).scalar_one() == 1
+
+
+async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_next_start(
+    start_chain: StartChain, tmp_path: Path
+) -> None:
+    first = await start_chain()
+    await fill(first)
+    before = await hashes(first)
+    await first.stop()
+    # The emulator died between writing and sending; the transaction's number counts on one that was refused.
+    account = Account.from_key("0x" + "42" * 32)
+    fields = {"chainId": 31337, "nonce": 7, "to": account.address, "gas": 21_000, "maxFeePerGas": 10**10}
+    raw = bytes(account.sign_transaction(fields | {"maxPriorityFeePerGas": 0}).raw_transaction)
+    with database(tmp_path).begin() as connection:
+        last = connection.execute(select(entries).order_by(entries.c.position.desc()).limit(1)).one()
+        connection.execute(insert(entries).values(**vars(follow(last.digest, last.position + 1, TRANSACTION, T0, raw))))
+    second = await start_chain()
+    assert await hashes(second) == before
+    await second.write("addAction", KEY, "", "", 7)
+    await second.stop()
+    assert await actions(await start_chain()) == 6
+
+
+async def test_a_node_that_cannot_be_started_again_is_reported_not_waited_for(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = await start_chain()
+    monkeypatch.setenv("SVC_ANVIL", "/bin/false")
+    os.kill(chain.node_pid, signal.SIGKILL)
+    with pytest.raises(ChainUnavailable, match="the node stopped at once") as seen:
+        await chain.view("owner")
+    assert seen.value.status == 503
+    with pytest.raises(ChainUnavailable):
+        await chain.write("newAccount", KEY, True, "n", "d", ADMIN)
 
 
 # --- snapshots ------------------------------------------------------------------------------------------------------

@@ -29,10 +29,11 @@ async def _payer(call: Call) -> None:
         return
     await service.faults.check("chain")
     caller = await service.directory.by_hash(wallet_lookup_key(wallet))
-    if caller is None:
+    # The contract keeps a former admin's lookup entry after a transfer (specification 3); it is history, not a right.
+    if caller is None or caller.admin_address != wallet:
         raise StructuredError(
             401,
-            f"The wallet {wallet} of {HEADER} signed well and owns no account.",
+            f"The wallet {wallet} of {HEADER} signed well and owns no account{'' if caller is None else ' any more'}.",
             fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
             docs="authentication",
         )

@@ -21,41 +21,37 @@ from typing import Any, Final, TypeVar
 
 from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.connection import ConnectionLost
-from svcnb.emulator.chain.errors import (
-    INVALID_PARAMS,
-    TRANSACTION_REJECTED,
-    ChainUnavailable,
-    ChainUnusable,
-    RpcError,
-)
-from svcnb.emulator.chain.journal import BALANCE, TRANSACTION, Dump, Entry
-from svcnb.emulator.chain.node import GAS_LIMIT, Genesis, Node
+from svcnb.emulator.chain.errors import INVALID_PARAMS, TRANSACTION_REJECTED, ChainUnavailable, RpcError
+from svcnb.emulator.chain.journal import BALANCE, TRANSACTION, Entry
+from svcnb.emulator.chain.node import GAS_LIMIT, Node
+from svcnb.emulator.chain.replica import NoBlock, Receipt, Replica
 from svcnb.emulator.chain.transactions import Transaction, read as read_transaction
 from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.store import Store, StoreUnavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-Receipt = dict[str, Any]
-
 _READY_S: Final = 20.0
-_SEND_S: Final = 15.0
 _ATTEMPTS: Final = 3
-_DUMP_AFTER: Final = 128
-"""Entries after which the state is dumped; more on a long chain, whose dump is larger."""
 _LARGEST_BATCH: Final = 64
-_KEPT_MARKS: Final = 64
+_MAX_WEI: Final = (1 << 256) - 1
 
 
 @dataclass
-class _Job:
-    """Something for the writer: a transaction, or a function that wants the chain for itself."""
+class _Sending:
+    """A transaction on its way into a block."""
 
+    transaction: Transaction
+    done: asyncio.Future[Receipt]
+
+
+@dataclass
+class _Work:
+    """A function that wants the chain for itself."""
+
+    run: Callable[[], Awaitable[Any]]
     done: asyncio.Future[Any]
-    transaction: Transaction | None = None
-    work: Callable[[], Awaitable[Any]] | None = None
-    entry: Entry | None = None
 
 
 class LocalChain:
@@ -68,27 +64,13 @@ class LocalChain:
     """
 
     def __init__(self, store: Store, clock: Clock, *, memory_mb: int) -> None:
-        self._store = store
         self._clock = clock
-        self._memory_mb = memory_mb
-        self._genesis: Genesis
-        self._genesis_text = ""
-        self._node: Node | None = None
+        self._replica = Replica(store, clock, memory_mb=memory_mb, on_exit=self._node_is_lost)
         self._ready = asyncio.Event()
         self._broken: ChainUnavailable | None = None
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[_Sending | _Work] = deque()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
-        self._digest = journal.START
-        self._position = 0
-        self._applied = 0
-        self._dumped_at = 0
-        self._timestamp = 0
-        self._head_hash = ""
-        self.head = 0
-        """Number of the latest block."""
-        self._unconfirmed: list[tuple[int, str]] = []
-        self._marks: dict[bytes, str] = {}
         self.on_receipt: Callable[[Receipt], None] = lambda _receipt: None
         """Called with every receipt before its sender gets an answer."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
@@ -97,52 +79,37 @@ class LocalChain:
     # --- life -------------------------------------------------------------------------------------------------------
 
     async def start(self, chain_id: int, balances: dict[str, int]) -> None:
-        """Starts the node and rebuilds the chain from the journal.
-
-        Args:
-            chain_id: The chain's number.
-            balances: Wei by address in the first block, if this is the first start.
-
-        Raises:
-            ChainUnusable: The journal is of another chain, or damaged beyond its tail.
-            ChainUnavailable: The node does not start.
-            PartMissing: The node's binary is not here.
-        """
-        proposed = Genesis(chain_id, self._clock.now_s(), balances)
-        text = await self._store.run(lambda connection: journal.genesis_text(connection, proposed.as_text()))
-        self._genesis = Genesis.from_text(text)
-        self._genesis_text = text
-        if self._genesis.chain_id != chain_id:
-            raise ChainUnusable(
-                f"the state is of chain {self._genesis.chain_id}, the settings say {chain_id}: "
-                f"start with --chain-id {self._genesis.chain_id}, or with another state folder"
-            )
-        await self._rebuild()
+        """Starts the node and rebuilds the chain from the journal; arguments and errors as of `Replica.open`."""
+        await self._replica.open(chain_id, balances)
+        self._ready.set()
         self._writer = asyncio.create_task(self._write_forever(), name="svcnb-chain-writer")
 
     async def stop(self) -> None:
         """Notes what is not noted yet, and ends the node."""
         if self._writer is not None:
             if self._broken is None:
-                with suppress(ChainUnavailable):
-                    await self.exclusively(self._settle)
+                with suppress(ChainUnavailable, StoreUnavailable):
+                    await self.exclusively(self._replica.settle)
             self._broken = ChainUnavailable("the chain was stopped")
             self._writer.cancel()
             with suppress(asyncio.CancelledError):
                 await self._writer
             self._writer = None
+            for job in self._jobs:
+                _fail(job.done, self._broken)
+            self._jobs.clear()
         self._ready.clear()
-        for job in self._jobs:
-            self._fail(job, self._broken or ChainUnavailable("the chain was stopped"))
-        self._jobs.clear()
-        if self._node is not None:
-            await self._node.stop()
-            self._node = None
+        await self._replica.close()
+
+    @property
+    def head(self) -> int:
+        """Number of the latest block."""
+        return self._replica.head
 
     @property
     def node_pid(self) -> int:
         """Process id of the node, 0 while there is none."""
-        return self._node.pid if self._node else 0
+        return self._replica.node.pid if self._replica.node else 0
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -153,15 +120,13 @@ class LocalChain:
             RpcError: The node answered with an error.
             ChainUnavailable: There is no node, and none to come.
         """
-        for attempt in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
             try:
                 return await node.connection.request(method, *params)
             except ConnectionLost:
                 self._node_is_lost(node)
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
+        return await (await self._wait_for_node()).connection.request(method, *params)
 
     async def height(self) -> int:
         """Number of the latest block."""
@@ -169,7 +134,7 @@ class LocalChain:
 
     def call_overrides(self) -> tuple[Any, ...]:
         """Further parameters of eth_call and eth_estimateGas that make a block's time the clock's time."""
-        return ({}, {"time": hex(max(self._clock.now_s(), self._timestamp))})
+        return ({}, {"time": hex(max(self._clock.now_s(), self._replica.timestamp))})
 
     async def _wait_for_node(self) -> Node:
         if not self._ready.is_set():
@@ -180,9 +145,9 @@ class LocalChain:
                     await self._ready.wait()
             except TimeoutError as error:
                 raise ChainUnavailable("the node is still being started") from error
-        if self._node is None:
+        if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain does not run")
-        return self._node
+        return self._replica.node
 
     # --- changing ---------------------------------------------------------------------------------------------------
 
@@ -195,14 +160,13 @@ class LocalChain:
             TransactionInvalid: The bytes are no transaction.
         """
         transaction = read_transaction(raw)
-        if transaction.chain_id not in {None, self._genesis.chain_id}:
-            raise RpcError(
-                INVALID_PARAMS,
-                f"invalid chain id for signer: have {transaction.chain_id}, want {self._genesis.chain_id}",
-            )
+        chain_id = self._replica.genesis.chain_id
+        if transaction.chain_id not in {None, chain_id}:
+            raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
             raise RpcError(TRANSACTION_REJECTED, f"exceeds block gas limit: {transaction.gas}, a block has {GAS_LIMIT}")
-        receipt: Receipt = await self._enqueue(_Job(asyncio.get_running_loop().create_future(), transaction))
+        job = _Sending(transaction, asyncio.get_running_loop().create_future())
+        receipt: Receipt = await self._enqueue(job)
         return receipt
 
     async def add_balance(self, address: str, wei: int) -> int:
@@ -214,17 +178,19 @@ class LocalChain:
 
         Returns:
             The new balance in wei.
+
+        Raises:
+            RpcError: More than an account can hold.
         """
 
         async def give() -> int:
-            balance = int(await self._ask("eth_getBalance", address, "latest"), 16) + wei
-            if balance >= 1 << 256:
+            balance = int(await self._replica.ask("eth_getBalance", address, "latest"), 16) + wei
+            if balance > _MAX_WEI:
                 raise RpcError(INVALID_PARAMS, f"{address} would have more than 2**256 wei")
-            entry = self._next(BALANCE, journal.balance_payload(address, balance))
-            await self._append([entry])
+            (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
+            await self._replica.append([entry])
             try:
-                await self._ask("anvil_setBalance", address, hex(balance))
-                self._applied = entry.position
+                await self._replica.apply_balance(entry)
             except ConnectionLost:
                 await self._rebuild()
             return balance
@@ -233,30 +199,13 @@ class LocalChain:
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
         """Runs something while nothing else changes the chain."""
-        found: T = await self._enqueue(_Job(asyncio.get_running_loop().create_future(), work=work))
+        found: T = await self._enqueue(_Work(work, asyncio.get_running_loop().create_future()))
         return found
-
-    async def _enqueue(self, job: _Job) -> Any:
-        if self._broken is not None:
-            raise self._broken
-        self._jobs.append(job)
-        self._wake.set()
-        # The writer finishes what it began, also when whoever asked has gone.
-        return await asyncio.shield(job.done)
-
-    # --- snapshots --------------------------------------------------------------------------------------------------
 
     async def export_snapshot(self) -> bytes:
         """The whole chain as bytes."""
-
-        async def export() -> bytes:
-            dump = await self._dump()
-            self._marks[dump.digest] = await self._ask("evm_snapshot")
-            while len(self._marks) > _KEPT_MARKS:
-                self._marks.pop(next(iter(self._marks)))
-            return journal.pack(dump, self._genesis_text)
-
-        return await self.exclusively(export)
+        dump = await self.exclusively(self._replica.snapshot)
+        return journal.pack(dump, self._replica.genesis_text)
 
     async def import_snapshot(self, data: bytes) -> None:
         """Goes back to a snapshot, in the journal and in the node.
@@ -264,42 +213,25 @@ class LocalChain:
         Raises:
             SnapshotUnusable: The bytes are no snapshot of this chain; nothing was changed.
         """
-        dump = journal.unpack(data, self._genesis_text)
+        dump = journal.unpack(data, self._replica.genesis_text)
 
         async def restore() -> None:
-            await self._store.run(lambda connection: journal.restore(connection, dump))
-            self._unconfirmed.clear()
-            if await self._revert(dump):
-                self._stand_at(dump)
-                self.head = int(await self._ask("eth_blockNumber"), 16)
-            else:
-                await self._rebuild()
+            await self._replica.go_back(dump)
+            self._ready.set()
             if self.on_reset is not None:
                 await self.on_reset()
 
         await self.exclusively(restore)
 
-    async def _revert(self, dump: Dump) -> bool:
-        """Goes back within the running node, which takes a millisecond instead of a tenth of a second."""
-        mark = self._marks.pop(dump.digest, None)
-        if mark is None:
-            return False
-        try:
-            if not await self._ask("evm_revert", mark):
-                return False
-            block = await self._latest_block()
-            if block["hash"] != dump.block_hash:
-                return False
-            # The node forgets to go back with the price of the next block.
-            await self._ask("anvil_setNextBlockBaseFeePerGas", hex(next_base_fee(block)))
-            self._marks[dump.digest] = await self._ask("evm_snapshot")
-        except (RpcError, ChainUnavailable):
-            return False
-        return True
-
-    async def _dump(self) -> Dump:
-        content = bytes.fromhex((await self._ask("anvil_dumpState"))[2:])
-        return Dump(self._position, self._digest, self._timestamp, self._head_hash, content)
+    async def _enqueue(self, job: _Sending | _Work) -> Any:
+        if self._broken is not None:
+            raise self._broken
+        # An error that nobody waits for any more is no news.
+        job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._jobs.append(job)
+        self._wake.set()
+        # The writer finishes what it began, also when whoever asked has gone.
+        return await asyncio.shield(job.done)
 
     # --- the writer -------------------------------------------------------------------------------------------------
 
@@ -307,254 +239,140 @@ class LocalChain:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if not self._ready.is_set():
-                await self._try_rebuild()
+            await self._see_to_the_node()
             while self._jobs:
-                batch = self._take()
-                try:
-                    await self._write(batch)
-                except Exception as error:  # noqa: BLE001 - whoever asked gets it, the writer lives on
-                    failure = error if isinstance(error, (ChainUnavailable, RpcError)) else _unexpected(error)
-                    for job in batch:
-                        if not job.done.done():
-                            job.done.set_exception(failure)
-                if not self._ready.is_set() and self._broken is None:
-                    await self._try_rebuild()
+                job = self._jobs.popleft()
+                if isinstance(job, _Work):
+                    await self._guarded([job], self._run(job))
+                else:
+                    batch = [job, *self._more()]
+                    await self._guarded(batch, self._write(batch))
+                await self._see_to_the_node()
 
-    def _take(self) -> list[_Job]:
-        batch = [self._jobs.popleft()]
-        while batch[0].work is None and self._jobs and self._jobs[0].work is None and len(batch) < _LARGEST_BATCH:
-            batch.append(self._jobs.popleft())
-        return batch
+    def _more(self) -> list[_Sending]:
+        """The transactions that wait behind one, to share its commit."""
+        found: list[_Sending] = []
+        while self._jobs and len(found) < _LARGEST_BATCH - 1:
+            job = self._jobs[0]
+            if isinstance(job, _Work):
+                break
+            found.append(job)
+            self._jobs.popleft()
+        return found
 
-    async def _write(self, batch: list[_Job]) -> None:
+    async def _guarded(self, jobs: Sequence[_Sending | _Work], doing: Awaitable[None]) -> None:
+        """Whoever asked gets the error; the writer lives on."""
+        try:
+            await doing
+        except Exception as error:  # noqa: BLE001 - as the docstring says
+            for job in jobs:
+                _fail(job.done, error)
+
+    async def _run(self, job: _Work) -> None:
         if self._broken is not None:
             raise self._broken
-        if (work := batch[0].work) is not None:
-            await _settle_future(batch[0].done, work())
-            return
-        await self._check(batch)
-        accepted = [job for job in batch if not job.done.done()]
-        new: list[Entry] = []
-        for job in accepted:
-            assert job.transaction is not None  # noqa: S101 - jobs without work have one
-            job.entry = self._next(TRANSACTION, job.transaction.raw, after=new)
-            new.append(job.entry)
-        await self._append(new)
-        refused: set[str] = set()
-        for job in accepted:
-            await self._send(job, refused)
-        await self._maybe_dump()
+        result = await job.run()
+        if not job.done.done():
+            job.done.set_result(result)
 
-    async def _check(self, batch: list[_Job]) -> None:
+    async def _write(self, batch: list[_Sending]) -> None:
+        if self._broken is not None:
+            raise self._broken
+        try:
+            accepted = await self._check(batch)
+        except ConnectionLost:
+            await self._rebuild()
+            accepted = await self._check(batch)
+        entries = self._replica.following(TRANSACTION, [job.transaction.raw for job in accepted])
+        await self._replica.append(entries)
+        refused: set[str] = set()
+        for job, entry in zip(accepted, entries, strict=True):
+            try:
+                receipt = await self._send(job.transaction, entry, refused)
+            except RpcError as error:
+                refused.add(job.transaction.sender)
+                _fail(job.done, error)
+            else:
+                self.on_receipt(receipt)
+                if not job.done.done():
+                    job.done.set_result(receipt)
+        await self._replica.dump_when_due()
+
+    async def _check(self, batch: list[_Sending]) -> list[_Sending]:
         """Refuses what the node would refuse, so that the journal holds little that was withdrawn."""
-        transactions = [job.transaction for job in batch if job.transaction is not None]
-        senders = list({transaction.sender for transaction in transactions})
+        senders = list({job.transaction.sender for job in batch})
         states = await asyncio.gather(*(self._sender_state(sender) for sender in senders))
         known = dict(zip(senders, states, strict=True))
-        for job, transaction in zip(batch, transactions, strict=True):
-            nonce, balance = known[transaction.sender]
-            problem = _problem(transaction, nonce, balance)
+        accepted = []
+        for job in batch:
+            nonce, balance = known[job.transaction.sender]
+            problem = _problem(job.transaction, nonce, balance)
             if problem is None:
-                known[transaction.sender] = (nonce + 1, balance - transaction.cost)
-            elif not job.done.done():
-                job.done.set_exception(RpcError(TRANSACTION_REJECTED, problem))
+                known[job.transaction.sender] = (nonce + 1, balance - job.transaction.cost)
+                accepted.append(job)
+            else:
+                _fail(job.done, RpcError(TRANSACTION_REJECTED, problem))
+        return accepted
 
     async def _sender_state(self, sender: str) -> tuple[int, int]:
         nonce, balance = await asyncio.gather(
-            self._ask("eth_getTransactionCount", sender, "latest"), self._ask("eth_getBalance", sender, "latest")
+            self._replica.ask("eth_getTransactionCount", sender, "latest"),
+            self._replica.ask("eth_getBalance", sender, "latest"),
         )
         return int(nonce, 16), int(balance, 16)
 
-    async def _send(self, job: _Job, refused: set[str]) -> None:
-        transaction, entry = job.transaction, job.entry
-        assert transaction is not None  # noqa: S101 - as in _write
-        assert entry is not None  # noqa: S101 - as in _write
-        receipt: Receipt | None = None
-        try:
-            if transaction.sender in refused:
-                # Its nonce counted on one that was refused: the node would keep it waiting for ever.
-                await self._refuse(job, RpcError(TRANSACTION_REJECTED, "nonce too high: one before it was refused"))
-                return
-            if entry.position > self._applied:
-                receipt = await self._apply(entry)
-        except ConnectionLost:
-            await self._rebuild()  # which replays the whole journal, this entry and those after it
-        except RpcError as error:
-            refused.add(transaction.sender)
-            await self._refuse(job, error)
-            return
+    async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
+        """Brings a journalled transaction into a block, over the death of the node if need be."""
+        if transaction.sender in refused:
+            # Its nonce counted on one that was refused: the node would keep it waiting for ever.
+            await self._replica.withdraw(entry)
+            raise RpcError(TRANSACTION_REJECTED, "nonce too high: a transaction before it was refused")
+        if entry.position > self._replica.applied:
+            try:
+                return await self._replica.apply(entry)
+            except RpcError:
+                await self._replica.withdraw(entry)
+                raise
+            except NoBlock as error:
+                await self._replica.withdraw(entry)
+                await self._rebuild()
+                raise RpcError(TRANSACTION_REJECTED, "no block took the transaction") from error
+            except ConnectionLost:
+                await self._rebuild()  # which replays the whole journal: this entry and those after it
+        receipt: Receipt | None = await self._replica.ask("eth_getTransactionReceipt", "0x" + transaction.hash.hex())
         if receipt is None:
-            receipt = await self._ask("eth_getTransactionReceipt", "0x" + transaction.hash.hex())
-        if receipt is None:
-            self._fail(job, RpcError(TRANSACTION_REJECTED, "the chain refused the transaction"))
-            return
-        self.on_receipt(receipt)
-        if not job.done.done():
-            job.done.set_result(receipt)
-
-    async def _refuse(self, job: _Job, error: RpcError) -> None:
-        entry = job.entry
-        assert entry is not None  # noqa: S101 - as in _write
-        await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
-        self._applied = entry.position
-        self._fail(job, error)
-
-    @staticmethod
-    def _fail(job: _Job, error: Exception) -> None:
-        if not job.done.done():
-            job.done.set_exception(error)
-
-    async def _apply(self, entry: Entry) -> Receipt:
-        """Hands an entry to the node. Two requests after one another: sent together they may overtake each other."""
-        assert self._node is not None  # noqa: S101 - the writer runs only with a node
-        await self._ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
-        raw = "0x" + entry.payload.hex()
-        try:
-            async with asyncio.timeout(_SEND_S):
-                receipt: Receipt = await self._ask("eth_sendRawTransactionSync", raw)
-        except TimeoutError as error:
-            # It sits in the pool, which the journal cannot tell; a fresh node has an empty one.
-            raise ConnectionLost("the node did not make a block") from error
-        self._applied = entry.position
-        self._timestamp = entry.timestamp
-        self._head_hash = receipt["blockHash"]
-        self.head = int(receipt["blockNumber"], 16)
-        self._unconfirmed.append((entry.position, receipt["blockHash"]))
+            raise RpcError(TRANSACTION_REJECTED, "the chain refused the transaction")
         return receipt
 
-    async def _ask(self, method: str, *params: Any) -> Any:
-        if self._node is None:
-            raise ConnectionLost("the node does not run")
-        return await self._node.connection.request(method, *params)
-
-    async def _latest_block(self) -> dict[str, Any]:
-        with_transactions = False
-        block: dict[str, Any] = await self._ask("eth_getBlockByNumber", "latest", with_transactions)
-        return block
-
-    # --- the journal ------------------------------------------------------------------------------------------------
-
-    def _next(self, kind: str, payload: bytes, after: Sequence[Entry] = ()) -> Entry:
-        digest, position = (after[-1].digest, after[-1].position) if after else (self._digest, self._position)
-        timestamp = max(self._clock.now_s(), self._timestamp, after[-1].timestamp if after else 0)
-        return journal.follow(digest, position + 1, kind, timestamp, payload)
-
-    async def _append(self, new: list[Entry]) -> None:
-        confirmed = list(self._unconfirmed)
-        await self._store.run(lambda connection: journal.append(connection, new, confirmed))
-        del self._unconfirmed[: len(confirmed)]
-        if new:
-            self._position, self._digest = new[-1].position, new[-1].digest
-
-    async def _maybe_dump(self) -> None:
-        if self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8):
-            await self._save_dump()
-
-    async def _save_dump(self) -> None:
-        await self._append([])
-        dump = await self._dump()
-        await self._store.run(lambda connection: journal.save_dump(connection, dump))
-        self._dumped_at = dump.position
-
-    async def _settle(self) -> None:
-        """Makes the next start quick."""
-        if self._store.url is not None and self._position > self._dumped_at:
-            await self._save_dump()
-
-    # --- rebuilding -------------------------------------------------------------------------------------------------
+    # --- the node ---------------------------------------------------------------------------------------------------
 
     def _node_is_lost(self, node: Node) -> None:
-        if self._node is node and self._ready.is_set():
+        if self._replica.node is node and self._ready.is_set():
             self._ready.clear()
             self._wake.set()
 
-    def _watch(self, node: Node) -> None:
-        node.exited.add_done_callback(lambda _task: self._node_is_lost(node))
-
-    async def _try_rebuild(self) -> None:
+    async def _see_to_the_node(self) -> None:
+        """Starts the node again if it is lost; gives up after some attempts."""
+        if self._ready.is_set() or self._broken is not None:
+            return
+        problem: Exception | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             log.warning("the chain node is gone; starting it again (attempt %d)", attempt)
             try:
                 await self._rebuild()
             except Exception as error:
                 log.exception("the chain cannot be rebuilt")
-                self._broken = error if isinstance(error, ChainUnavailable) else _unexpected(error)
+                problem = error
             else:
-                self._broken = None
                 return
+        self._broken = ChainUnavailable(f"it cannot be rebuilt: {problem}")
+        await self._replica.close()
+        self._ready.set()  # those who wait for a node learn that there is none
 
     async def _rebuild(self) -> None:
-        """Starts a node and brings it to where the journal is."""
         self._ready.clear()
-        self._marks.clear()
-        if self._node is not None:
-            old, self._node = self._node, None
-            await old.stop()
-        await self._append([])
-        try:
-            history = await self._store.run(journal.read)
-        except journal.JournalUnusable as error:
-            raise ChainUnusable(str(error)) from error
-        if history.cut:
-            log.warning(
-                "%d entries at the end of the chain's journal are damaged and were set aside (table %s): "
-                "the chain continues from the last sound one",
-                history.cut,
-                journal.cut.name,
-            )
-        self._node = await Node.start(self._genesis, memory_mb=self._memory_mb)
-        block = await self._latest_block()
-        start = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
-        if history.dump is not None:
-            await self._load(history.dump)
-        self._stand_at(history.dump or start)
-        for entry in history.tail:
-            await self._replay(entry)
-        self.head = int(await self._ask("eth_blockNumber"), 16)
-        self._watch(self._node)
+        await self._replica.rebuild()
         self._ready.set()
-
-    def _stand_at(self, dump: Dump) -> None:
-        self._position, self._digest = dump.position, dump.digest
-        self._applied = self._dumped_at = dump.position
-        self._timestamp, self._head_hash = dump.timestamp, dump.block_hash
-
-    async def _load(self, dump: Dump) -> None:
-        await self._ask("anvil_loadState", "0x" + dump.content.hex())
-        block = await self._latest_block()
-        if block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"a dump of block {dump.block_hash} led to {block['hash']}")
-
-    async def _replay(self, entry: Entry) -> None:
-        if entry.withdrawn:
-            pass
-        elif entry.kind == BALANCE:
-            address, wei = journal.read_balance(entry.payload)
-            await self._ask("anvil_setBalance", address, hex(wei))
-        else:
-            try:
-                receipt = await self._apply(entry)
-            except RpcError as error:
-                if entry.block_hash is not None:
-                    raise ChainUnavailable(f"entry {entry.position} of the journal is refused now: {error}") from error
-                # Written, then refused, and the emulator ended before it could note that.
-                await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
-            else:
-                if entry.block_hash not in {None, receipt["blockHash"]}:
-                    raise ChainUnavailable(
-                        f"entry {entry.position} of the journal led to block {entry.block_hash} and now to "
-                        f"{receipt['blockHash']}: was it written with another version of the node?"
-                    )
-        self._position, self._digest, self._applied = entry.position, entry.digest, entry.position
-
-
-def next_base_fee(block: dict[str, Any]) -> int:
-    """Price of gas in the block after this one, in wei (EIP-1559)."""
-    fee, used, target = int(block["baseFeePerGas"], 16), int(block["gasUsed"], 16), int(block["gasLimit"], 16) // 2
-    if used > target:
-        return fee + max(fee * (used - target) // target // 8, 1)
-    return fee - fee * (target - used) // target // 8
 
 
 def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
@@ -573,18 +391,6 @@ def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
     return None
 
 
-def _unexpected(error: Exception) -> ChainUnavailable:
-    failure = ChainUnavailable(f"{type(error).__name__}: {error}")
-    failure.__cause__ = error
-    return failure
-
-
-async def _settle_future(future: asyncio.Future[Any], work: Awaitable[Any]) -> None:
-    try:
-        result = await work
-    except Exception as error:  # noqa: BLE001 - belongs to whoever asked
-        if not future.done():
-            future.set_exception(error)
-    else:
-        if not future.done():
-            future.set_result(result)
+def _fail(future: asyncio.Future[Any], error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)

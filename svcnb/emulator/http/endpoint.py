@@ -149,13 +149,6 @@ class Endpoint:
         """Every check, whoever makes it."""
         return self.guards + self.answers_for
 
-    def prepare(self) -> None:
-        """Builds what the first request would otherwise wait for."""
-        if self.request is not None:
-            _ = self._body_adapter.validator
-        if self.query is not None:
-            _ = self._query_adapter.validator
-
     async def handle(self, service: Service, request: Request) -> Response:
         """Runs guards, body checks, handler and settlement, in the order of reference facts 2.1.
 

@@ -1,0 +1,109 @@
+"""Parts of the HTTP side that time or luck would have to be waited for over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.actions.sources import SourceCache
+from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.http.router import Router
+from svcnb.emulator.http.traffic import Traffic
+
+
+class Watch:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_grant_acts_after_its_delay_and_the_oldest_late_one_counts():
+    watch = Watch()
+    delay = GrantDelay(1_000, 0, watch)
+    delay.note("ActionAddedToGroup", 10)
+    watch.now += 0.5
+    delay.note("UsageApiKeySet", 12)
+    assert delay.last_effective_block() == 9
+    watch.now += 0.5
+    assert delay.last_effective_block() == 11
+    watch.now += 0.5
+    assert delay.last_effective_block() is None
+
+
+def test_removals_and_unconfigured_delays_never_hold_anything_back():
+    delay = GrantDelay(1_000, 0, Watch())
+    delay.note("ActionRemovedFromGroup", 10)
+    delay.note("UsageApiKeyRemoved", 11)
+    assert delay.last_effective_block() is None
+    at_once = GrantDelay(0, 0, Watch())
+    at_once.note("UsageApiKeySet", 10)
+    assert at_once.last_effective_block() is None
+
+
+def test_the_jitter_varies_the_delay_within_its_bound():
+    watch = Watch()
+    waits = set()
+    for block in range(20):
+        delay = GrantDelay(100, 1_000, watch)
+        delay.note("GroupAdded", block)
+        waits.add(round(delay._late[block] - watch.now, 6))
+    assert len(waits) > 1
+    assert all(0.1 <= wait <= 1.1 for wait in waits)
+
+
+def test_a_bucket_fills_again_within_a_minute_and_for_each_address_alone():
+    watch = Watch()
+    buckets = Buckets(2, watch)
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [True, True, False, True]
+    watch.now += 30
+    assert [buckets.take("a"), buckets.take("a")] == [True, False]
+    watch.now += 3_600
+    assert [buckets.take("a"), buckets.take("a"), buckets.take("a")] == [True, True, False]
+
+
+def test_the_oldest_sources_make_room():
+    sources = SourceCache(limit_bytes=10)
+    sources.put("a", "aaaa")
+    sources.put("b", "bbbb")
+    sources.put("a", "aaaa")
+    sources.put("c", "cccc")
+    assert [sources.get(cid) for cid in "abc"] == ["aaaa", None, "cccc"]
+
+
+async def test_the_state_is_exchanged_while_no_request_runs():
+    traffic = Traffic()
+    seen: list[str] = []
+    await traffic.enter()
+
+    async def exchange() -> None:
+        async with traffic.exclusive():
+            seen.append("exchange")
+
+    async def request() -> None:
+        await traffic.enter()
+        seen.append("request")
+        traffic.leave()
+
+    exchanging = asyncio.ensure_future(exchange())
+    await asyncio.sleep(0)
+    waiting = asyncio.ensure_future(request())
+    await asyncio.sleep(0)
+    assert seen == []
+    traffic.leave()
+    await asyncio.gather(exchanging, waiting)
+    assert seen == ["exchange", "request"]
+
+
+def test_two_rows_of_the_same_method_and_path_are_a_defect():
+    async def handler(_call: object, _given: object) -> None: ...
+
+    rows = [Endpoint("GET", "/a/{b}", handler), Endpoint("GET", "/a/{b}", handler)]
+    with pytest.raises(ValueError, match="defined twice"):
+        Router(None, rows)  # type: ignore[arg-type]  # no request is made

@@ -1,0 +1,128 @@
+"""Accounts whose wallet writes to the contract itself; HTTP sees the result (specification 4.4, 5.5)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from eth_account import Account as EthAccount
+
+from svcnb.protocol import contract
+from svcnb.protocol.hashes import key_hash, usage_key_hash, wallet_lookup_key
+
+CODE = "function main() { return 'ran'; }"
+PRIVATE_KEY = "async function main({ pkpId }) { return Svc.Actions.getPrivateKey({ pkpId }); }"
+NEVER = 0
+
+
+class Owner:
+    """A wallet with ether that sends its own transactions."""
+
+    def __init__(self, wire) -> None:
+        self.wire = wire
+        self.account = EthAccount.create()
+        self.contract = wire.get("get_node_chain_config").json()["contract_address"]
+        self.master = wallet_lookup_key(self.account.address)
+        wire.control("/faucet", {"address": self.account.address})
+
+    def rpc(self, method: str, *params: Any) -> Any:
+        answer = self.wire.post("/rpc", body={"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params)})
+        assert "error" not in answer.json(), answer.text
+        return answer.json()["result"]
+
+    def send(self, function: str, *arguments: Any) -> None:
+        """One transaction, waited for."""
+        signed = self.account.sign_transaction(
+            {
+                "chainId": int(self.rpc("eth_chainId"), 16),
+                "nonce": int(self.rpc("eth_getTransactionCount", self.account.address, "pending"), 16),
+                "to": checksummed(self.contract),
+                "data": contract.function(function).encode_call(arguments),
+                "gas": 3_000_000,
+                "maxFeePerGas": 10**11,
+                "maxPriorityFeePerGas": 10**9,
+                "value": 0,
+            }
+        )
+        sent = self.rpc("eth_sendRawTransaction", "0x" + bytes(signed.raw_transaction).hex())
+        receipt = self.rpc("eth_getTransactionReceipt", sent)
+        assert receipt is not None
+        assert receipt["status"] == "0x1"
+
+    def signed(self, endpoint: str, primary_type: str, sign) -> dict[str, Any]:
+        return dict(self.wire.ok(endpoint, body=sign(self.wire, self.account, primary_type)))
+
+    def set_key(self, hashed: int, *, execute: list[int], expiration: int = NEVER) -> None:
+        flags = (True, False, False)
+        self.send("setUsageApiKey", self.master, hashed, expiration, 0, "key", "", *flags, [], [], [], execute)
+
+
+def checksummed(address: str) -> str:
+    from eth_utils.address import to_checksum_address
+
+    return str(to_checksum_address(address))
+
+
+@pytest.fixture
+def owner(wire) -> Owner:
+    made = Owner(wire)
+    made.send("newChainSecuredAccount", "treasury", "owned by a wallet")
+    wire.control("/credit", {"wallet_address": made.account.address, "cents": 100})
+    return made
+
+
+@pytest.mark.parametrize("form", ["bytes", "text"])
+def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wire, form, sign_envelope):
+    """Reference facts A2: the hash of the text is looked for first, then the hash of the 32 bytes."""
+    made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
+    key = made["usage_api_key"]
+    assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
+    hashed = usage_key_hash(base64.b64decode(key)) if form == "bytes" else key_hash(key)
+    owner.set_key(hashed, execute=[0])
+    assert wire.post("svc_action", key, {"code": CODE}).json()["response"] == "ran"
+    assert wire.listed("billing/balance", key)["balance_cents"] == -99
+    assert [entry["name"] for entry in wire.listed("list_api_keys", key)] == ["key"]
+    # The service's payers may not write for an account that a wallet owns (specification 5.5).
+    refused = wire.post("add_group", key, {"group_name": "n", "group_description": ""})
+    assert (refused.status_code, refused.json()) == (403, "Permission denied")
+    owner.send("removeUsageApiKey", owner.master, hashed)
+    assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
+
+
+def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wire, sign_envelope):
+    """Specification 4.4, the two follow-up calls; grants made on chain act on HTTP at once."""
+    wallet = owner.signed("create_wallet_with_signature", "CreateWallet", sign_envelope)
+    made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
+    key = made["usage_api_key"]
+    owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
+    asked = {"code": PRIVATE_KEY, "js_params": {"pkpId": wallet["wallet_address"]}}
+    assert wire.post("svc_action", key, asked).status_code == 500
+    path = int(wallet["derivation_path"], 16)
+    owner.send("registerWalletDerivation", owner.master, wallet["wallet_address"], path, "ops", "")
+    revealed = wire.post("svc_action", key, asked)
+    assert revealed.status_code == 200, revealed.text
+    assert EthAccount.from_key(revealed.json()["response"]).address.lower() == wallet["wallet_address"]
+    assert [entry["name"] for entry in wire.listed("list_wallets", key)] == ["ops"]
+
+
+def test_a_wallet_registered_under_a_foreign_path_opens_nothing(owner, wire, sign_envelope):
+    """Reference facts 3.3: the address is derived again, and must be the one that was asked for."""
+    made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
+    key = made["usage_api_key"]
+    owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
+    victim = "0x" + "5a" * 19 + f"{owner.master % 256:02x}"
+    owner.send("registerWalletDerivation", owner.master, victim, owner.master >> 3 | 1, "stolen", "")
+    answer = wire.post("svc_action", key, {"code": PRIVATE_KEY, "js_params": {"pkpId": victim}})
+    assert answer.status_code == 500
+    assert "path that is not its own" in answer.json()
+
+
+def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_envelope):
+    """Specification 4.4, 5.8."""
+    made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
+    key = made["usage_api_key"]
+    owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
+    owner.send("transferChainSecuredAccountOwnership", owner.master, EthAccount.create().address)
+    assert wire.post("svc_action", key, {"code": CODE}).status_code == 200
+    assert wire.listed("billing/balance", key)["balance_cents"] == -99
