@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import suppress
+from time import monotonic
 from typing import Final
 
 from svcnb.client.calls import Flow
@@ -54,7 +54,7 @@ class WalletAuth:
         return self._envelope.as_headers()
 
     def _keep(self, envelope: SignedEnvelope) -> None:
-        self._envelope, self._signed_at = envelope, time.monotonic()
+        self._envelope, self._signed_at = envelope, monotonic()
 
     def _age(self) -> float:
-        return time.monotonic() - self._signed_at
+        return monotonic() - self._signed_at
