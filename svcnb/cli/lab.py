@@ -11,12 +11,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import click
 
 FIRST_LESSON = "01-quickstart.ipynb"
 STOP_TIMEOUT_S = 15.0
+START_TIMEOUT_S = 120.0
+POLL_S = 0.2
 
 
 @click.command("lab")
@@ -55,6 +58,8 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             start_new_session=True,  # else Ctrl-C would make it ask whether it should stop
         )
         try:
+            click.echo("Starting JupyterLab …")
+            _wait_until_it_answers(server, chosen)  # an address that refuses the first click is a bad first minute
             click.echo(f"JupyterLab  {url}")
             click.echo(f"Emulator    {emulator.base_url}")
             click.echo(f"Lessons     {lessons}")
@@ -62,6 +67,23 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             server.wait()
         finally:
             _end(server)
+
+
+def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
+    from urllib.request import ProxyHandler, build_opener
+
+    ask = build_opener(ProxyHandler({})).open  # a proxy of the network's knows nothing of this machine's ports
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with ask(f"http://127.0.0.1:{port}/api", timeout=POLL_S * 10):
+                return
+        except OSError:
+            time.sleep(POLL_S)
+    raise click.ClickException(
+        f"JupyterLab did not answer on port {port}; what it said stands above. Next step: "
+        "`python -m jupyterlab --version` shows whether it is whole, `svcnb doctor` what else is missing."
+    )
 
 
 def lessons_folder(wanted: Path | None) -> Path:

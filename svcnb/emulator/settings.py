@@ -56,19 +56,23 @@ class Settings(BaseModel):
     api_payers: int = Field(3, ge=1, le=64, description="How many payer wallets relay managed writes.")
 
     # --- permissions --------------------------------------------------------------------------------------------
-    master_key_may_execute: bool = Field(True, description="Whether the account key may run actions.")
+    master_key_may_execute: bool = Field(default=True, description="Whether the account key may run actions.")
     wildcard_wallet_requires_group: bool = Field(
-        False, description="Whether execute_in_groups [0] needs a group per wallet."
+        default=False, description="Whether execute_in_groups [0] needs a group per wallet."
     )
-    enforce_expiration: bool = Field(True, description="Whether an expired usage key is refused.")
+    enforce_expiration: bool = Field(default=True, description="Whether an expired usage key is refused.")
     grant_delay_ms: int = Field(0, ge=0, description="Milliseconds until a new key or grant becomes effective.")
     grant_delay_jitter_ms: int = Field(0, ge=0, description="Largest random addition to grant_delay_ms.")
 
     # --- money --------------------------------------------------------------------------------------------------
-    billing_enabled: bool = Field(True, description="False: nothing costs, and the billing routes answer 503.")
+    billing_enabled: bool = Field(default=True, description="False: nothing costs, and the billing routes answer 503.")
     starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
-    charge_failed_runs: bool = Field(False, description="Whether an execution that ends in an error is charged.")
-    charge_convert: bool = Field(False, description="Whether conversion to ChainSecured costs a management call.")
+    charge_failed_runs: bool = Field(
+        default=False, description="Whether an execution that ends in an error is charged."
+    )
+    charge_convert: bool = Field(
+        default=False, description="Whether conversion to ChainSecured costs a management call."
+    )
     crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
 
     # --- execution ----------------------------------------------------------------------------------------------
@@ -95,8 +99,8 @@ class Settings(BaseModel):
         "allow", description="Outbound requests of actions."
     )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
-    block_private_addresses: bool = Field(False, description="Whether actions are kept from private addresses.")
-    load_shedding: bool = Field(False, description="Whether executions are answered 429 under CPU pressure.")
+    block_private_addresses: bool = Field(default=False, description="Whether actions are kept from private addresses.")
+    load_shedding: bool = Field(default=False, description="Whether executions are answered 429 under CPU pressure.")
     cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
     cpu_psi_threshold: float = Field(
         50.0, gt=0, le=100, description="CPU pressure stall percent above which load is shed."
@@ -106,14 +110,14 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
     default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
     max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
-    strict_paging: bool = Field(False, description="Whether a page beyond the end is always empty.")
-    strict_types: bool = Field(False, description="Whether only the reference's exact JSON types are accepted.")
+    strict_paging: bool = Field(default=False, description="Whether a page beyond the end is always empty.")
+    strict_types: bool = Field(default=False, description="Whether only the reference's exact JSON types are accepted.")
     new_account_burst: int | None = Field(
         None, ge=1, description="new_account calls an address may make at once; none means any."
     )
 
     # --- triggers -----------------------------------------------------------------------------------------------
-    auto_approve_agents: bool = Field(False, description="Whether a triggers token is approved without a page.")
+    auto_approve_agents: bool = Field(default=False, description="Whether a triggers token is approved without a page.")
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:

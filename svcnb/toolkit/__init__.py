@@ -1,1 +1,1 @@
-"""What to do with the service: built on the client alone, so it works the same against the emulator and the live API."""
+"""What to do with the service: built on the client alone, so the same against the emulator and the live API."""

@@ -159,7 +159,7 @@ class Local:
 
     def __exit__(self, *_: object) -> None:
         self._wire.http.close()
-        self._loop.call_soon_threadsafe(self._server.stop)
+        self.loop.call_soon_threadsafe(self._server.stop)
         self._thread.join(30)
         assert not self._thread.is_alive(), "the emulator did not stop"
 
@@ -177,7 +177,7 @@ class Local:
         from svcnb.emulator.service import Service
         from svcnb.emulator.settings import Settings
 
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.service = Service(Settings.load({}, action_spares=1, **self._settings))
             self.service.base_url = self.base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -170,3 +170,16 @@ def test_an_expired_usage_key_cannot_run_and_still_reads(local):
     assert wire.post("add_group", key, {"group_name": "n", "group_description": ""}).status_code == 403
     assert wire.listed("list_groups", key) == []
     assert account.run("function main() {}").status_code == 200
+
+
+def test_an_expired_usage_key_runs_on_where_expiry_is_not_enforced(local):
+    """Reference facts, appendix B: enforce_expiration=false is the reference's older behaviour."""
+    wire = local(starter_credits=500, enforce_expiration=False)
+    account = wire.account()
+    key = account.usage_key(execute_in_groups=[0])
+    (entry,) = account.listed("list_api_keys")
+    wire.control("/clock", {"freeze": int(entry["expiration"]) + 1})
+    assert account.run("function main() {}", key=key).status_code == 200
+    reads = "async function main({ pkpId }) { return (await Svc.Actions.getPrivateKey({ pkpId })).length; }"
+    assert account.run(reads, {"pkpId": account.wallet}, key=key).json()["response"] == 66
+    assert account.run("function main() {}", key=account.usage_key()).status_code == 403

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -14,6 +15,7 @@ from svcnb.protocol.hashes import key_hash, usage_key_hash, wallet_lookup_key
 CODE = "function main() { return 'ran'; }"
 PRIVATE_KEY = "async function main({ pkpId }) { return Svc.Actions.getPrivateKey({ pkpId }); }"
 NEVER = 0
+UNMANAGED = False
 
 
 class Owner:
@@ -126,3 +128,15 @@ def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_e
     owner.send("transferChainSecuredAccountOwnership", owner.master, EthAccount.create().address)
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 200
     assert wire.listed("billing/balance", key)["balance_cents"] == -99
+
+
+def test_the_address_bytes_of_an_owner_are_no_key(local):
+    """Specification 2: the lookup hash is made of the public address, so a key text of these bytes opens nothing."""
+    wire = local()
+    # An address whose 20 bytes are a printable text, as one in some millions is; it needs no private key to be tried.
+    text = "owner-of-20-letters!"
+    hashed = wallet_lookup_key("0x" + text.encode().hex())
+    assert hashed == key_hash(text)
+    write = wire.local.service.chain.write("newAccount", hashed, UNMANAGED, "born", "", "0x" + text.encode().hex())
+    asyncio.run_coroutine_threadsafe(write, wire.local.loop).result(30)
+    assert wire.get("list_groups", text).status_code == 401

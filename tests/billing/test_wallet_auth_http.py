@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from eth_abi import encode
+from eth_abi.abi import encode
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount

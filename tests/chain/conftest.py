@@ -15,6 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eth_abi import abi as eth_abi
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+from eth_utils.abi import function_signature_to_4byte_selector as selector_of
+from web3 import Web3
+from web3.exceptions import ContractCustomError, ContractLogicError
+from web3.providers import JSONBaseProvider
 
 from svcnb import parts
 from svcnb.emulator.chain import Chain
@@ -25,15 +32,6 @@ from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
 from svcnb.protocol import contract
-
-eth_abi = pytest.importorskip("eth_abi", reason="the chain's tests need: pip install 'svcnb[chain]'")
-
-from eth_account import Account  # noqa: E402 - after the check that it is here
-from eth_account.signers.local import LocalAccount  # noqa: E402 - as above
-from eth_utils.abi import function_signature_to_4byte_selector as selector_of  # noqa: E402 - as above
-from web3 import Web3  # noqa: E402 - as above
-from web3.exceptions import ContractCustomError, ContractLogicError  # noqa: E402 - as above
-from web3.providers import JSONBaseProvider  # noqa: E402 - as above
 
 T0 = 1_750_000_000
 ROOT = bytes(range(32))

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from web3.exceptions import ContractCustomError
 
 if TYPE_CHECKING:
     from tests.chain.conftest import Actor, World
@@ -51,6 +54,23 @@ def test_anyone_opens_an_account_that_their_wallet_owns(world: World) -> None:
     assert wallet.ask("accountCount") == 1
     assert wallet.ask("indexToAccountHashAt", 1) == hashed
     assert wallet.ask("indexToAccountHashAt", 0) == wallet.ask("indexToAccountHashAt", 2) == 0
+
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "hashes.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    "vector",
+    # The zero address can own nothing on chain.
+    [vector for vector in VECTORS["wallet_lookup_key"] if int(vector["address"], 16)],
+    ids=lambda vector: str(vector["address"]),
+)
+def test_the_contract_computes_a_wallets_hash_as_the_shared_vectors_do(world: World, vector: dict[str, str]) -> None:
+    wallet, hashed = world.w3.to_checksum_address(vector["address"]), int(vector["decimal"])
+    call = world.contract.functions.newAccount
+    call(hashed, False, "", "", wallet).call({"from": wallet, "gas": 1_000_000})
+    with pytest.raises(ContractCustomError):
+        call(hashed + 1, False, "", "", wallet).call({"from": wallet, "gas": 1_000_000})
 
 
 def test_a_second_account_of_the_same_wallet_is_refused(world: World, alice: Actor) -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from svcnb.emulator.chain import replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
 from svcnb.emulator.clock import Clock
+from svcnb.protocol import contract
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain import Chain
@@ -241,6 +243,17 @@ async def test_the_node_and_its_folder_are_gone_after_a_stop(start_chain: StartC
     assert not folder.exists()
 
 
+async def test_a_signal_to_all_the_nodes_processes_leaves_nothing_behind(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    before, pid = await hashes(chain), chain.node_pid
+    folder = Path(chain._chain._replica.node._folder.name)  # type: ignore[union-attr]
+    os.killpg(os.getpgid(pid), signal.SIGTERM)
+    assert await hashes(chain) == before
+    assert chain.node_pid != pid
+    assert not folder.exists()
+
+
 # --- damage ---------------------------------------------------------------------------------------------------------
 
 
@@ -298,6 +311,16 @@ async def test_a_state_of_another_chain_id_is_refused(start_chain: StartChain) -
     await (await start_chain()).stop()
     with pytest.raises(ChainUnusable, match="--chain-id 31337"):
         await start_chain(chain_id=5)
+
+
+async def test_a_contract_of_another_version_is_refused(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await (await start_chain()).stop()
+    newer = contract.functions() | {"fly": replace(contract.function("owner"), name="fly", selector=b"fly!")}
+    monkeypatch.setattr(contract, "functions", lambda: newer)
+    with pytest.raises(ChainUnusable, match="lacks fly"):
+        await start_chain()
 
 
 async def test_a_refused_transaction_is_withdrawn_and_stays_so(start_chain: StartChain, tmp_path: Path) -> None:

@@ -197,6 +197,7 @@ def test_selectors_of_the_shared_vectors_agree() -> None:
         assert function.selector.hex() == vector["selector"][2:]
 
 
+@pytest.mark.slow
 def test_the_committed_artifacts_are_what_the_sources_compile_to() -> None:
     from svcnb import parts
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import IntegrityError
 
-from svcnb.emulator.store import StateUnusable, Store, StoreUnavailable, get_meta, meta, set_meta
+from svcnb.emulator.errors import StateUnusable
+from svcnb.emulator.store import Store, StoreUnavailable, get_meta, meta, set_meta
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -33,9 +35,9 @@ async def test_a_function_that_raises_leaves_nothing_behind(store: Store) -> Non
 
 async def test_a_failure_in_a_shared_commit_undoes_only_itself(store: Store) -> None:
     results = await asyncio.gather(
-        *(store.run(lambda connection, n=n: set_meta(connection, f"row{n}", str(n))) for n in range(40)),
+        *(store.run(partial(set_meta, name=f"row{n}", value=str(n))) for n in range(40)),
         store.run(_fail),
-        *(store.run(lambda connection, n=n: set_meta(connection, f"row{n}", str(n))) for n in range(40, 80)),
+        *(store.run(partial(set_meta, name=f"row{n}", value=str(n))) for n in range(40, 80)),
         return_exceptions=True,
     )
     assert [type(result) for result in results if result is not None] == [KeyError]

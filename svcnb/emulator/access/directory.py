@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import refuse_hash, secret_bytes, unknown_key
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _KEPT: Final = 20_000
+_ADDRESS_BYTES: Final = 20
 _IDENTITY_EVENTS: Final = frozenset(
     {
         "AccountCreated",
@@ -32,6 +33,15 @@ _IDENTITY_EVENTS: Final = frozenset(
         "UsageApiKeyRemoved",
     }
 )
+
+_Question: TypeAlias = tuple[str, int | None]
+"""A view of the contract, and which member of its answer decides (None: the answer itself)."""
+
+# These ignore expiry, which the shorter views always enforce.
+_EXECUTES: Final[_Question] = ("checkPermission", 3)
+_USES: Final[_Question] = ("checkPermission", 5)
+_USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
+_NO_WALLET: Final = "0x" + "00" * 20
 
 
 class Directory:
@@ -67,6 +77,9 @@ class Directory:
         """
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
+        if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
+            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which everybody can read on chain.
+            raise unknown_key()
         if caller is None and (secret := secret_bytes(presented_key)) is not None:
             # A key registered by its owner on chain is known by the hash of its bytes (specification 2).
             caller = await self.by_hash(usage_key_hash(secret))
@@ -128,7 +141,9 @@ class Directory:
             return self._settings.master_key_may_execute
         if self.expired(caller):
             return False
-        return await self._now_and_effective("canExecuteActionFast", caller.key_hash, action_hash)
+        if not self._settings.enforce_expiration:
+            return await self._now_and_effective(_EXECUTES, caller.key_hash, action_hash, _NO_WALLET)
+        return await self._now_and_effective(("canExecuteActionFast", None), caller.key_hash, action_hash)
 
     async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
         """Whether a key may let an action use a wallet's secret (reference facts 3.3).
@@ -143,8 +158,11 @@ class Directory:
         if self.expired(caller):
             return False
         strict = self._settings.wildcard_wallet_requires_group
-        function = "canUseWalletInActionStrict" if strict else "canUseWalletInActionFast"
-        return await self._now_and_effective(function, caller.key_hash, action_hash, pkp)
+        if not self._settings.enforce_expiration:
+            question = _USES_STRICTLY if strict else _USES
+        else:
+            question = ("canUseWalletInActionStrict" if strict else "canUseWalletInActionFast", None)
+        return await self._now_and_effective(question, caller.key_hash, action_hash, pkp)
 
     async def derivation_path(self, caller: Caller, pkp: str) -> int:
         """Path of a wallet that is registered in the caller's account, 0 when it is not."""
@@ -159,11 +177,16 @@ class Directory:
 
     # --- asking -------------------------------------------------------------------------------------------------
 
-    async def _now_and_effective(self, function: str, *arguments: Any) -> bool:
-        if not await self._ask(None, function, *arguments):
+    async def _now_and_effective(self, question: _Question, *arguments: Any) -> bool:
+        if not await self._holds(None, question, *arguments):
             return False
         block = self._delay.last_effective_block()
-        return block is None or bool(await self._ask(block, function, *arguments))
+        return block is None or await self._holds(block, question, *arguments)
+
+    async def _holds(self, block: int | None, question: _Question, *arguments: Any) -> bool:
+        function, member = question
+        found = await self._ask(block, function, *arguments)
+        return bool(found if member is None else found[member])
 
     async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:
         asked = (block, function, arguments)

@@ -136,8 +136,11 @@ class Chain:
             for address in (owner, self.admin_payer, *self.payers):
                 if int(await self._chain.request("eth_getBalance", address, "latest"), 16) < _LOW:
                     await self._chain.add_balance(address, _FUNDS)
-        for creation in await deploy.missing(self._chain.request, self._artifact, owner):
+        creations = await deploy.missing(self._chain.request, self._artifact, owner)
+        for creation in creations:
             await self._send_as_owner(creation)
+        if not creations:
+            await deploy.check_version(self._chain.request, self.contract_address)
         calls = await deploy.settings_calls(
             self._chain.request, self.contract_address, payers=self.payers, admin_payer=self.admin_payer
         )

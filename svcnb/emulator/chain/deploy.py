@@ -99,6 +99,26 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     return creations[done:]
 
 
+async def check_version(request: Request, address: str) -> None:
+    """Looks whether the contract has the functions that this version calls.
+
+    Args:
+        request: Asks the chain.
+        address: The contract.
+
+    Raises:
+        ChainUnusable: It was deployed by another version.
+    """
+    loupe = contract.function("facets")
+    answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(()).hex()}, "latest")
+    there = {selector for _, selectors in loupe.decode_result(bytes.fromhex(answer[2:])) for selector in selectors}
+    if lacking := sorted(name for name, function in contract.functions().items() if function.selector not in there):
+        raise ChainUnusable(
+            f"the contract at {address} was deployed by another version of svcnb and lacks {', '.join(lacking)}: "
+            "use that version, or start with another seed or state folder"
+        )
+
+
 async def settings_calls(request: Request, address: str, *, payers: Sequence[str], admin_payer: str) -> list[Creation]:
     """The owner's calls that bring payers into line with ours.
 

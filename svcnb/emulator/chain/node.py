@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 
 HARDFORK: Final = "prague"
 GAS_LIMIT: Final = 30_000_000
-KEPT_STATES: Final = 512
-"""Blocks back to which a call can ask for old state. Each costs about 100 kB of memory."""
+KEPT_STATES: Final = 128
+"""Blocks back to which a call can ask for old state, as many as public nodes keep. Each costs about 200 kB."""
 _START_S: Final = 20.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
@@ -35,9 +35,10 @@ _KEEPER: Final = f"""
 ulimit -d "$1" 2>/dev/null; folder=$2; shift 2
 exec 3<&0 4>&1 5>&2 >"$folder/log" 2>&1
 "$@" 3<&- 4>&- 5>&- </dev/null & node=$!
+trap 'kill -9 $node' TERM INT HUP
 echo $node >&4; exec 4>&-
 {{ read -r _ <&3; kill -9 $node; }} 5>&- & watch=$!
-wait $node; code=$?
+while kill -0 $node 2>/dev/null; do wait $node; code=$?; done
 kill $watch 2>/dev/null
 tail -c {_WORDS} "$folder/log" >&5
 rm -rf "$folder"

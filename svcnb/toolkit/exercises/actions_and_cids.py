@@ -14,13 +14,13 @@ CHANGES = {
     "other js_params": False,
     "Windows line ends instead of Unix ones": True,
 }
-"""Things one may change, and whether the CID follows (specification 1.3: the UTF-8 bytes of the source, nothing else)."""
+"""Things one may change, and whether the CID follows: it is made of the source's UTF-8 bytes (specification 1.3)."""
 
 
 def _changes(answer: Any) -> str | None:
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(CHANGES):
-        return f"{sorted(unknown)[0]!r} is not on the list."
+        return f"{min(unknown)!r} is not on the list."
     right = {text for text, moves in CHANGES.items() if moves}
     if missing := right - given:
         return f"{len(missing)} on the list still move the CID: which of them change a byte of the source?"
@@ -33,11 +33,11 @@ def _derived(answer: Any) -> str | None:
     if not isinstance(answer, Action):
         return "the answer is an Action: what derive() returns."
     if answer.template_cid is None:
-        return "this action was written by hand: derive it from the template, so that the template's bytes stay as audited."
+        return "this action was written by hand: derive it, so that the template's bytes stay as audited."
     return None
 
 
 EXERCISES = (
     Exercise("cids.changes", "every byte counts, and nothing but bytes.", _changes),
-    Exercise("cids.derive", "a new constant, a new CID, a new key; the audited template in front is unchanged.", _derived),
+    Exercise("cids.derive", "a new constant, a new CID, a new key; the audited template is unchanged.", _derived),
 )

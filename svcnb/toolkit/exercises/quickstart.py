@@ -16,8 +16,8 @@ def _length(run: Any) -> str | None:
         return "the object that main returns has no member named length yet."
     if response["length"] != len(response["message"]):
         return f"length is {response['length']!r}; a JavaScript string knows its own length: look at message.length."
-    from eth_account import Account  # noqa: PLC0415  half a second to import, needed only here
-    from eth_account.messages import encode_defunct  # noqa: PLC0415
+    from eth_account import Account
+    from eth_account.messages import encode_defunct
 
     signer = Account.recover_message(encode_defunct(text=response["message"]), signature=response["signature"])
     if signer.lower() != str(response["address"]).lower():
@@ -34,6 +34,8 @@ def _refused(error: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise("quickstart.length", "the changed source has a CID of its own, so its group had to permit it anew.", _length),
+    Exercise(
+        "quickstart.length", "a changed source has a CID of its own, so the group had to permit it anew.", _length
+    ),
     Exercise("quickstart.refused", "a usage key runs what its groups permit, and nothing else.", _refused),
 )

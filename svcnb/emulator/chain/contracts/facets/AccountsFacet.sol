@@ -29,13 +29,15 @@ contract AccountsFacet is Base {
     ) external {
         if (!_isServer(msg.sender)) {
             if (managed) revert InvalidRequest("only the service opens managed accounts");
-            if (apiKeyHash != _aliasOf(msg.sender)) revert InvalidRequest("the hash must be keccak256 of the sender's address");
+            if (apiKeyHash != _aliasOf(msg.sender)) revert InvalidRequest("the hash must be the sender's own");
             if (adminWalletAddress != msg.sender) revert InvalidRequest("the admin must be the sender");
         }
         _open(apiKeyHash, managed, accountName, accountDescription, adminWalletAddress);
     }
 
-    function _open(uint256 hash, bool managed, string calldata name, string calldata description, address admin) private {
+    function _open(uint256 hash, bool managed, string calldata name, string calldata description, address admin)
+        private
+    {
         Storage.Layout storage state = Storage.layout();
         if (hash == 0) revert InvalidRequest("hash 0 names no account");
         if (admin == address(0)) revert InvalidRequest("the admin is the zero address");
@@ -82,7 +84,9 @@ contract AccountsFacet is Base {
         if (msg.sender != previous) revert NoAccountAccess(apiKeyHash, msg.sender);
         if (newAdminWalletAddress == previous) revert InvalidRequest("the new admin is the admin already");
         uint256 newAlias = _aliasOf(newAdminWalletAddress);
-        if (state.masterOf[newAlias] != 0 || state.adminOf[newAdminWalletAddress] != 0) revert AccountAlreadyExists(newAlias);
+        if (state.masterOf[newAlias] != 0 || state.adminOf[newAdminWalletAddress] != 0) {
+            revert AccountAlreadyExists(newAlias);
+        }
         _appoint(account, masterHash, newAdminWalletAddress, newAlias);
         emit ChainSecuredAccountOwnershipTransferred(masterHash, previous, newAdminWalletAddress);
     }

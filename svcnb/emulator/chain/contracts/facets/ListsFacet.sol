@@ -146,7 +146,7 @@ contract ListsFacet is Base {
         }
     }
 
-    /// @notice The actions that a group permits. Texts are empty for one that is not registered, and for the wildcard 0.
+    /// @notice The actions that a group permits. Texts are empty for one that is not registered, and for wildcard 0.
     function listActionsInGroup(uint256 apiKeyHash, uint256 groupId, uint256 pageNumber, uint256 pageSize)
         external
         view

@@ -7,8 +7,8 @@ import {Storage} from "../Storage.sol";
 
 /// @title May this key run that action, and may the action use that wallet?
 /// @notice The account itself (master hash, admin alias) may do everything. A usage key may run what a group of its
-/// executeInGroups permits, and use a wallet that the same group permits; 0 among its groups lets it run any action and,
-/// unless the strict rule is asked for, use any wallet of the account. A wallet must be registered in the account.
+/// executeInGroups permits, and use a wallet that the same group permits; 0 among its groups lets it run any action
+/// and, unless the strict rule is asked for, use any wallet of the account. A wallet must be registered in the account.
 contract PermissionsFacet is Base {
     using Sets for Sets.UintSet;
 
