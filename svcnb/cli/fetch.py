@@ -7,7 +7,9 @@ import click
 
 @click.command("fetch")
 @click.option(
-    "--compiler", is_flag=True, help="Also what only development needs: the Solidity compiler, a multi-signature wallet."
+    "--compiler",
+    is_flag=True,
+    help="Also what only development needs: the Solidity compiler, a multi-signature wallet.",
 )
 def command(compiler: bool) -> None:
     """Fetch the parts that are no Python, for use without network.

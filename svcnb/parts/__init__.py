@@ -155,7 +155,7 @@ def safe_artifacts() -> Path:
     """
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:
-        raise PartMissing("safe-contracts", f"not in {deno_folder()}", "Run once, with internet: svcnb fetch --compiler")
+        raise PartMissing("safe-contracts", f"not in {deno_folder()}", "Run, with internet: svcnb fetch --compiler")
     return found[0]
 
 

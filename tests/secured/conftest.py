@@ -28,7 +28,8 @@ def own_folders(monkeypatch, tmp_path):
 @pytest.fixture
 def svc(emulator) -> Client:
     """A client without a key."""
-    return emulator.client()
+    client: Client = emulator.client()
+    return client
 
 
 @pytest.fixture
@@ -46,7 +47,8 @@ def fund(emulator) -> Callable[..., LocalSigner]:
 @pytest.fixture
 def owner(fund) -> LocalSigner:
     """A fresh wallet with ten ETH."""
-    return fund()
+    signer: LocalSigner = fund()
+    return signer
 
 
 @pytest.fixture
@@ -76,7 +78,7 @@ class Witness:
         return self.contract.functions[name](*arguments).call()
 
     def nonce(self, address: str) -> int:
-        return self.web3.eth.get_transaction_count(address)
+        return self.web3.eth.get_transaction_count(self.web3.to_checksum_address(address))
 
     @property
     def block(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from svcnb import LocalSigner, PaymentFailed
+from svcnb.client.calls import act
 from svcnb.client.chain_secured import wallet_auth
 
 pytestmark = pytest.mark.chain
@@ -60,7 +61,7 @@ def test_a_payment_that_outlives_a_signature_goes_on(start_emulator, monkeypatch
     now[0] += 400
     emulator.processor(payment.payment_intent_id, "succeeded")
     # In the middle of a wait nobody asks for a fresh signature: the header itself is made anew.
-    monkeypatch.setattr(mine.billing._auth, "refresh", lambda: (step for step in ()))
+    monkeypatch.setattr(mine.billing._auth, "refresh", lambda: act(dict))
     assert mine.billing.wait(payment).balance.available_cents == 500
     assert Counting.signed == ["BillingAuth"] * 2
 

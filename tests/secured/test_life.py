@@ -18,7 +18,7 @@ SIGN = Action(
 )
 
 
-def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:
+def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # noqa: PLR0915 - a life is long
     # --- API mode: groups, wallets, keys, credit
     account = svc.accounts.create("life")
     api = svc.with_key(account.api_key)

@@ -35,7 +35,12 @@ def test_a_wallet_without_gas_for_it_waits_and_is_finished_later(emulator, svc, 
     assert isinstance(error, ChainError)
     assert error.name == "InsufficientFunds"
     (record,) = svc.chain_secured.pending()
-    assert (record.kind, record.name, record.stage, record.owner) == ("wallet", "ops", "registering", poor.owner.address)
+    assert (record.kind, record.name, record.stage, record.owner) == (
+        "wallet",
+        "ops",
+        "registering",
+        poor.owner.address,
+    )
     assert record.id in "".join(error.__notes__)
     assert [item.name for item in poor.wallets.list()] == ["AMW"]
     emulator.faucet(poor.owner.address)
@@ -51,7 +56,9 @@ def test_a_usage_key_without_gas_for_it_keeps_its_secret(emulator, svc, poor, ac
     emulator.faucet(poor.owner.address)
     # Half of the rest: its wallet is registered, and then the owner says no.
     error = stopped(
-        lambda: svc.chain_secured.resume(record.id, poor.owner, on_preview=lambda item: "set usage key" not in item.what)
+        lambda: svc.chain_secured.resume(
+            record.id, poor.owner, on_preview=lambda item: "set usage key" not in item.what
+        )
     )
     assert isinstance(error, SigningError)
     assert svc.chain_secured.pending()[0].stage == "setting"
@@ -116,7 +123,7 @@ def test_a_process_killed_between_the_halves_loses_nothing(emulator, svc, owner,
 
 def test_a_refused_signature_leaves_no_record(svc, mine) -> None:
     class Refusing(LocalSigner):
-        def sign_typed_data(self, typed_data: object) -> str:
+        def sign_typed_data(self, typed_data: object) -> str:  # noqa: ARG002 - the signer's interface
             raise SigningError("the person said no")
 
     mine._account.writer.owner = Refusing.from_key(mine.owner.reveal())
@@ -176,21 +183,21 @@ def test_a_record_whose_key_is_gone_is_never_passed_over(svc, poor) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_nothing_is_asked_when_the_record_cannot_be_kept(svc, mine, own_folders) -> None:
+def test_nothing_is_asked_when_the_record_cannot_be_kept(mine, own_folders) -> None:
     folder = own_folders / "pending"
     folder.mkdir(mode=0o500)
     with pytest.raises(ConfigError, match="cannot be kept"):
         mine.wallets.create("ops")
 
 
-def test_nothing_is_asked_when_there_is_no_place_for_the_record(svc, mine, own_folders) -> None:
+def test_nothing_is_asked_when_there_is_no_place_for_the_record(mine, own_folders) -> None:
     (own_folders / "pending").write_text("a file in the folder's place")
     with pytest.raises(ConfigError, match="cannot be kept") as caught:
         mine.wallets.create("ops")
     assert "SVCNB_PENDING" in caught.value.hint
 
 
-def test_a_mint_is_resumed_where_it_was_begun_and_by_the_owner_alone(emulator, start_emulator, svc, poor, fund) -> None:
+def test_a_mint_is_resumed_where_it_was_begun_and_by_the_owner_alone(start_emulator, svc, poor, fund) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (record,) = svc.chain_secured.pending()
     with pytest.raises(ChainError) as refused:

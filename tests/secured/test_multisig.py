@@ -29,7 +29,9 @@ def signatures(owners: list[LocalSigner], typed: dict[str, Any]) -> str:
     return "0x" + b"".join(bytes(item) for item in made).hex()
 
 
-def typed(chain_id: int, wallet: str, name: str, fields: list[tuple[str, str]], message: dict[str, Any]) -> dict[str, Any]:
+def typed(
+    chain_id: int, wallet: str, name: str, fields: list[tuple[str, str]], message: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "types": {
             "EIP712Domain": [
@@ -61,7 +63,9 @@ TRANSACTION = [
 class MultiSignatureWallet(ContractWallet):
     """Several owners, of whom some must agree; any wallet may carry what they signed and pay the gas."""
 
-    def __init__(self, address: str, owners: list[LocalSigner], carrier: LocalSigner, contract: Any, chain_id: int) -> None:
+    def __init__(
+        self, address: str, owners: list[LocalSigner], carrier: LocalSigner, contract: Any, chain_id: int
+    ) -> None:
         super().__init__(address, carrier)
         self.owners = owners
         self.contract = contract

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 from eth_account import Account as EthAccount
-from eth_utils import keccak
+from eth_utils.crypto import keccak
 
 from svcnb import ChainError, Forbidden, LocalSigner, NotFound, Unauthorized, everything
 from svcnb.client.errors import InvalidArgument
@@ -22,7 +22,9 @@ def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witne
     wallet = mine.wallets.create("ops", description="for operations")
     (listed,) = mine.wallets.list()
     assert listed == wallet.model_copy(update={"id": "0"})
-    assert witness.read("getWalletDerivation", number(mine.api_key_hash), witness.web3.to_checksum_address(wallet.address))
+    assert witness.read(
+        "getWalletDerivation", number(mine.api_key_hash), witness.web3.to_checksum_address(wallet.address)
+    )
     mine.wallets.remove(wallet)
     assert list(mine.wallets.list()) == []
     # The binding survives the registration (reference facts 4.6).
@@ -123,7 +125,7 @@ def test_groups_beyond_ten_entries_are_filled_and_changed_without_loss(mine, wit
     assert [item.hashed_cid for item in mine.groups.contents(group).actions] == hashes
     mine.groups.update(group, name="renamed")
     assert len(mine.groups.contents(group).actions) == 12
-    mine.groups.update(group, actions=hashes[1:] + ["0x" + "ff" * 32], description="changed")
+    mine.groups.update(group, actions=[*hashes[1:], "0x" + "ff" * 32], description="changed")
     kept = {item.hashed_cid for item in mine.groups.contents(group).actions}
     assert kept == {*hashes[1:], "0x" + "ff" * 32}
     metadata, cids, wallets = witness.read("listGroupContents", number(mine.api_key_hash), group.id)

@@ -43,7 +43,7 @@ def signed(wire):
         from email.utils import parsedate_to_datetime
 
         now = int(parsedate_to_datetime(wire.get("/get_node_chain_config").headers["date"]).timestamp())
-        typed = {
+        typed: dict[str, Any] = {
             "types": {
                 "EIP712Domain": [
                     {"name": "name", "type": "string"},
@@ -63,7 +63,10 @@ def signed(wire):
         numbers = copy.deepcopy(typed)
         numbers["domain"]["chainId"] = int(typed["domain"]["chainId"])
         numbers["message"]["issuedAt"] = int(typed["message"]["issuedAt"])
-        return {"typed_data": typed, "signature": "0x" + bytes(wallet.sign_typed_data(full_message=numbers).signature).hex()}
+        return {
+            "typed_data": typed,
+            "signature": "0x" + bytes(wallet.sign_typed_data(full_message=numbers).signature).hex(),
+        }
 
     return make
 
@@ -138,7 +141,8 @@ def target(wire):
     def send(flow: str, body: dict[str, Any], wallet: Any) -> httpx.Response:
         extra = {"new_admin_wallet_address": wallet.address} if flow == "ConvertAccount" else {}
         headers = {"X-Api-Key": key} if flow == "ConvertAccount" else {}
-        return wire.post(f"/{FLOWS[flow]}", json=body | extra, headers=headers)
+        answer: httpx.Response = wire.post(f"/{FLOWS[flow]}", json=body | extra, headers=headers)
+        return answer
 
     send.managed = lambda: wire.get("/account_exists", headers={"X-Api-Key": key}).json()  # type: ignore[attr-defined]
     return send
@@ -146,9 +150,7 @@ def target(wire):
 
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("spoil", SPOILED, ids=lambda spoil: spoil.__name__)
-def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(
-    signed, target, witness, flow, spoil
-) -> None:
+def test_an_envelope_spoiled_after_signing_is_refused_and_nothing_changes(signed, target, witness, flow, spoil) -> None:
     wallet = EthAccount.create()
     body = signed(flow, wallet)
     spoil(body)

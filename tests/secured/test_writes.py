@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 
 from svcnb import ChainError, Client, ContractWallet, LocalSigner, SigningError
 from svcnb.client.chain.reverts import ADVICE, refused
+from svcnb.client.models.chain import Preview
 from svcnb.protocol.contract import abi, function
 
 pytestmark = pytest.mark.chain
 
 
 def test_a_write_is_shown_decoded_before_it_is_signed(mine, witness) -> None:
-    shown = []
+    shown: list[Preview] = []
     mine.on_preview = shown.append
     wallet = mine.wallets.create("ops")
     group = mine.groups.create("signers", wallets=[wallet])
@@ -83,7 +86,7 @@ def test_an_account_that_is_only_looked_at_cannot_be_written_to(svc, mine) -> No
 def test_a_contract_wallet_acts_through_its_owner(emulator, svc, fund, witness) -> None:
     keeper = fund()
     vault = ContractWallet(emulator.contract_wallet(keeper.address), keeper)
-    shown = []
+    shown: list[Preview] = []
     ours = svc.chain_secured.create(vault, "vault", on_preview=shown.append)
     assert (shown[0].sender, shown[0].through) == (vault.address, keeper.address)
     assert ours.wallets.create("inside").name == "inside"
@@ -150,7 +153,7 @@ class Node:
         answers = [self.one(item) for item in (body if isinstance(body, list) else [body])]
         return httpx.Response(200, json=answers if isinstance(body, list) else answers[0])
 
-    def one(self, item: dict) -> dict:
+    def one(self, item: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(item["method"])
         result = self.told[item["method"]]
         if isinstance(result, Exception):
@@ -160,16 +163,16 @@ class Node:
 
 
 @pytest.fixture
-def beside(monkeypatch):
+def beside():
     """Makes clients beside a scripted node; its address holds a secret."""
     from svcnb.client._http import SyncTransport
     from svcnb.client.config import Retries
 
-    made = []
+    made: list[Client] = []
 
-    def make(node: Node, **options) -> Client:
-        options = {"rpc_url": "http://node.test/v3/s3cr3t", "retries": Retries(attempts=2, first_delay=0)} | options
-        client = Client("http://service.test", **options)
+    def make(node: Node, **options: Any) -> Client:
+        usual: dict[str, Any] = {"rpc_url": "http://node.test/v3/s3cr3t"}
+        client = Client("http://service.test", **(usual | {"retries": Retries(attempts=2, first_delay=0)} | options))
         client.close()
         transport = SyncTransport("http://service.test", httpx.MockTransport(node))
         client._start(client.config, transport, [], owner=True)

@@ -46,6 +46,15 @@ class AuditEntry(Model):
         return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
 
 
+class Permission(Model):
+    """One thing that is permitted."""
+
+    subject: str
+    """Whose permission: the account, a group, a usage key."""
+
+    permission: str
+
+
 class Change(Model):
     """One permission that came or went between two blocks."""
 
@@ -104,6 +113,11 @@ class History:
         for log in self._until(block):
             rights.apply(log, self._call(log))
         return rights
+
+    def permissions(self) -> Listing[Permission]:
+        """Everything that is permitted at the end."""
+        said = sorted(self.at(None).statements())
+        return Listing([Permission(subject=subject, permission=text) for subject, text in said], of="permissions")
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
         """What changed from the end of one block to the end of another."""

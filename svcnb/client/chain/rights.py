@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from svcnb.client.chain.events import Log
@@ -80,11 +81,18 @@ class Rights:
             said |= {(subject, f"permits {names.wallet(address)}") for address in group.wallets}
         for hashed, key in self.keys.items():
             subject = names.key(hashed)
-            until = "for ever" if not key.expiration else f"until {key.expiration}"
+            until = "for ever" if not key.expiration else f"until {_moment(key.expiration)}"
             said.add((subject, f"is valid {until}"))
             if key.arguments is not None:
                 said |= {(subject, f"may {part}") for part in permissions(key.arguments, names).split("; ")}
         return said
+
+
+def _moment(seconds: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):
+        return str(seconds)  # a year that no calendar has
 
 
 # --- events -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain import history
-from svcnb.client.chain.history import AuditEntry, Change
+from svcnb.client.chain.history import AuditEntry, Change, Permission
 from svcnb.client.chain_secured import account_flows
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.nouns import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
@@ -128,6 +128,14 @@ class ChainSecuredAccount(KnownAccount):
         """
         return self._do(audit(self._account, until_block))
 
+    def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
+        """Returns everything that is permitted, as the events add up to it; at the end of a block if one is given.
+
+        Args:
+            until_block: The last block that counts; all when None.
+        """
+        return self._do(permissions(self._account, until_block))
+
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
         """Returns which permissions came and went between the ends of two blocks.
 
@@ -156,6 +164,11 @@ class WalletBilling(Billing):
 def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntry]]:
     """Reads the past of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).entries()
+
+
+def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
+    """Adds up the past of an account."""
+    return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
 
 
 def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.chain import identity
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.names import Names
+from svcnb.client.chain.rpc import RpcError
 from svcnb.client.chain.writes import Writer
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.models import OnChain, Transfer
@@ -19,12 +20,24 @@ from svcnb.client.models.chain import ether
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.base import nothing
+from svcnb.protocol.abi import WORD, encode
+from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue
-from svcnb.protocol.hashes import api_key_hash, checksum_address, parse_hex, uint256_hex, wallet_lookup_key
-from svcnb.protocol.typed_data import Flow as Purpose
+from svcnb.protocol.hashes import (
+    api_key_hash,
+    checksum_address,
+    function_selector,
+    parse_hex,
+    uint256_hex,
+    wallet_lookup_key,
+)
+from svcnb.protocol.typed_data import Flow as Purpose, flow_of
 
 if TYPE_CHECKING:
-    from svcnb.client.signing import Signer
+    from svcnb.client.signing import SignedEnvelope, Signer
+
+IS_VALID_SIGNATURE: Final = function_selector("isValidSignature(bytes32,bytes)")
+VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
@@ -132,10 +145,13 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
 
 
 def _counted(names: Names) -> str:
-    return (
-        f"{len(names.groups)} groups, {len(names.wallets)} wallets, {len(names.actions)} actions, "
-        f"{len(names.keys)} usage keys"
-    )
+    counts = {
+        "group": len(names.groups),
+        "wallet": len(names.wallets),
+        "action": len(names.actions),
+        "usage key": len(names.keys),
+    }
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
 
 
 # --- transfer -----------------------------------------------------------------------------------------------------
@@ -209,6 +225,40 @@ def abandon(record: PendingMint, *, confirm: bool) -> None:
             hint=f"To finish it instead: svc.chain_secured.resume({record.id!r}, owner). To give it up: "
             f"svc.chain_secured.abandon({record.id!r}, confirm=True)",
         )
+
+
+# --- signatures ---------------------------------------------------------------------------------------------------
+
+
+def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
+    """Signs an envelope for its own sake."""
+    try:
+        purpose = flow_of(flow)
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from None
+    return (yield from signed(writer, purpose))
+
+
+def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
+    """Asks the key, then the contract at the address, whose signature this is (specification 5.6.3)."""
+    from svcnb.client.signing import verify as made_by_key
+
+    wanted = address_of(address)
+    try:
+        if made_by_key(typed_data, signature, wanted):
+            return True
+        raw = parse_hex(signature, what="signature")
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from None
+    data = IS_VALID_SIGNATURE + encode(("bytes32", "bytes"), (digest_parts(typed_data).digest, raw))
+    try:
+        answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
+    except RpcError as error:
+        if error.revert_data is None:
+            raise
+        return False
+    told = bytes.fromhex(str(answer).removeprefix("0x"))
+    return len(told) >= WORD and told.startswith(VALID)
 
 
 # --- small things -------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from svcnb.client.calls import Flow
-from svcnb.client.chain.history import AuditEntry, Change
+from svcnb.client.chain.history import AuditEntry, Change, Permission
 from svcnb.client.chain_secured import account_flows
-from svcnb.client.chain_secured.account import ChainSecuredAccount, KnownAccount, audit, diff
+from svcnb.client.chain_secured.account import ChainSecuredAccount, KnownAccount, audit, diff, permissions
 from svcnb.client.chain_secured.async_nouns import (
     AsyncOnChainActions,
     AsyncOnChainGroups,
@@ -79,6 +79,10 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
         """See `ChainSecuredAccount.audit`."""
         return await self._do(audit(self._account, until_block))
+
+    async def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
+        """See `ChainSecuredAccount.permissions`."""
+        return await self._do(permissions(self._account, until_block))
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
         """See `ChainSecuredAccount.diff`."""

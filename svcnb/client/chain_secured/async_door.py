@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
@@ -17,7 +17,7 @@ from svcnb.client.resources.base import mirrors
 from svcnb.client.session import AsyncSession
 
 if TYPE_CHECKING:
-    from svcnb.client.signing import Signer
+    from svcnb.client.signing import SignedEnvelope, Signer
 
 T = TypeVar("T")
 
@@ -67,6 +67,14 @@ class AsyncChainSecured(Door):
         writer = self._writer(owner, on_preview)
         account = Ownership(writer, int(record.api_key_hash, 16), self._records)
         return await self._do(account_flows.resume(account, record))
+
+    async def sign(self, owner: Signer, flow: str) -> SignedEnvelope:
+        """See `ChainSecured.sign`."""
+        return await self._do(account_flows.sign(self._writer(owner, None), flow))
+
+    async def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
+        """See `ChainSecured.verify`."""
+        return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     async def drift(self) -> tuple[str, ...]:
         """See `ChainSecured.drift`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
@@ -20,7 +20,7 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.session import SyncSession
 
 if TYPE_CHECKING:
-    from svcnb.client.signing import Signer
+    from svcnb.client.signing import SignedEnvelope, Signer
 
 T = TypeVar("T")
 Shown = Callable[[Preview], object]
@@ -140,6 +140,30 @@ class ChainSecured(Door):
         writer = self._writer(owner, on_preview)
         account = Ownership(writer, int(record.api_key_hash, 16), self._records)
         return self._do(account_flows.resume(account, record))
+
+    def sign(self, owner: Signer, flow: str) -> SignedEnvelope:
+        """Lets a wallet sign the envelope of a flow, with this service's chain and its time at this moment.
+
+        The flows here do this by themselves; this is for looking at it, or for sending it on.
+
+        Args:
+            owner: The wallet.
+            flow: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``.
+
+        Raises:
+            InvalidArgument: There is no such flow.
+        """
+        return self._do(account_flows.sign(self._writer(owner, None), flow))
+
+    def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
+        """Whether a wallet signed, be it one with a key or a contract, which is asked on the chain (ERC-1271).
+
+        Args:
+            typed_data: The envelope.
+            signature: ``0x`` hex.
+            address: Who is said to have signed.
+        """
+        return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def drift(self) -> tuple[str, ...]:
         """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""

@@ -71,7 +71,9 @@ class PendingMint(Model):
     secret: Secret | None = None
     """The usage key, when it is made; not shown."""
 
-    quiet = frozenset({"arguments", "api_key_hash", "chain_id", "contract_address", "derivation_path", "id", "begun"})
+    quiet = frozenset(
+        {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
+    )
 
 
 class PendingFolder:
