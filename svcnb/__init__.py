@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from svcnb.client import AsyncClient, Client
+    from svcnb.client.async_triggers import AsyncTriggersClient
     from svcnb.client.config import Retries, Timeouts
     from svcnb.client.errors import (
         ActionError,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from svcnb.client.references import everything
     from svcnb.client.secret import Secret
     from svcnb.client.signing import ContractWallet, LocalSigner, recover, verify
+    from svcnb.client.triggers import TriggersClient
     from svcnb.launch import Emulator
     from svcnb.lessons import lesson
     from svcnb.protocol.action import Action
@@ -52,6 +54,7 @@ __all__ = [
     "Action",
     "ActionError",
     "AsyncClient",
+    "AsyncTriggersClient",
     "BadRequest",
     "ChainError",
     "Client",
@@ -78,6 +81,7 @@ __all__ = [
     "TimedOut",
     "Timeouts",
     "TransportError",
+    "TriggersClient",
     "Unauthorized",
     "Unavailable",
     "UnprocessableEntity",
@@ -98,6 +102,7 @@ _SIGNING: Final = "svcnb.client.signing"
 _HOME: Final = {
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
+    "AsyncTriggersClient": "svcnb.client.async_triggers",
     "Client": "svcnb.client",
     "ContractWallet": _SIGNING,
     "Emulator": "svcnb.launch",
@@ -105,6 +110,7 @@ _HOME: Final = {
     "Retries": "svcnb.client.config",
     "Secret": "svcnb.client.secret",
     "Timeouts": "svcnb.client.config",
+    "TriggersClient": "svcnb.client.triggers",
     "Vocabulary": "svcnb.protocol.vocabulary",
     "cid": "svcnb.protocol.cid",
     "everything": "svcnb.client.references",

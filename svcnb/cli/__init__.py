@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
     "run": "Run an action from a source file.",
     "sign": "Sign the typed data of a ChainSecured flow.",
+    "triggers": "Triggers: actions that run by themselves.",
     "wallets": "Wallets, whose keys stay in the service's custody.",
 }
 

@@ -8,7 +8,7 @@ differ in anything that decides.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from svcnb.protocol.vocabulary import Vocabulary
@@ -36,7 +36,8 @@ class Call(Generic[T]):
         in_doubt: For calls that must not be repeated: what may have happened and how to check.
         statuses: Answers beside 2xx whose body is a result.
         base: Address used instead of the service's.
-        headers: Headers of this call alone; they win over those of the configuration.
+        headers: Headers of this call alone; they win over those of the configuration. They may hold a credential, so they
+            are never shown.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -50,7 +51,7 @@ class Call(Generic[T]):
     in_doubt: str = ""
     statuses: tuple[int, ...] = ()
     base: str | None = None
-    headers: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from svcnb.control.plane import ControlPlane, given, milliseconds
 
 if TYPE_CHECKING:
     from svcnb.client import AsyncClient, Client
+    from svcnb.client.async_triggers import AsyncTriggersClient
+    from svcnb.client.triggers import TriggersClient
     from svcnb.protocol.vocabulary import Vocabulary
 
 Outcome = Literal["succeeded", "failed", "processing"]
@@ -102,8 +104,28 @@ class EmulatorControl:
         return AsyncClient(**self._client_options(options))
 
     def close(self) -> None:
-        """Closes the clients that `client` made. The emulator goes on; see `Emulator.stop`."""
+        """Closes the clients that `client` and `triggers` made. The emulator goes on; see `Emulator.stop`."""
         self._clients.close()
+
+    def triggers(self, label: str = "emulator") -> TriggersClient:
+        """Returns a client of this emulator's triggers service, approved as its page would. `close` closes it.
+
+        Args:
+            label: What the list of tokens calls it.
+        """
+        from svcnb.client.triggers import TriggersClient
+
+        client = self._clients.enter_context(TriggersClient(self.triggers_url))
+        self.approve_agent(client.challenge, label)
+        return client
+
+    def async_triggers(self, label: str = "emulator") -> AsyncTriggersClient:
+        """As `triggers`, with ``await``. Its user closes it."""
+        from svcnb.client.async_triggers import AsyncTriggersClient
+
+        client = AsyncTriggersClient(self.triggers_url)
+        self.approve_agent(client.challenge, label)
+        return client
 
     def _client_options(self, chosen: dict[str, Any]) -> dict[str, Any]:
         addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}

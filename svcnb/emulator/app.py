@@ -39,6 +39,7 @@ def build_app(service: Service) -> ASGIApp:
     from svcnb.emulator.http import pages, rpc
     from svcnb.emulator.http.gate import Gate
     from svcnb.emulator.http.router import Router
+    from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
 
     service.endpoints = (
         *accounts.endpoints(service.settings),
@@ -47,9 +48,14 @@ def build_app(service: Service) -> ASGIApp:
         *processor_routes.endpoints(),
         *control.endpoints(),
         *rpc.endpoints(),
+        *triggers.endpoints(),
+        *webhook_routes.endpoints(),
+        *approval.endpoints(),
         *pages.endpoints(),
     )
-    return Gate(Router(service, service.endpoints), service)
+    app = Gate(Router(service, service.endpoints), service)
+    service.triggers.attach(app)
+    return app
 
 
 def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> None:

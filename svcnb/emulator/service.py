@@ -37,6 +37,7 @@ from svcnb.emulator.keys.root import bind_root, load_root_secret
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store, get_meta, set_meta
+from svcnb.emulator.triggers.service import Triggers
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -79,6 +80,7 @@ class Service:
         faults: Injected failures.
         traffic: Requests under way.
         snapshots: Saved states.
+        triggers: Actions that run by themselves.
         new_accounts: How often an address may create accounts.
         base_url: Where it listens, once it does.
         endpoints: Its endpoints, once the application is built.
@@ -129,6 +131,7 @@ class Service:
         self.traffic = Traffic()
         self.new_accounts = Buckets(settings.new_account_burst)
         self.snapshots = Snapshots(self)
+        self.triggers = Triggers(self)
 
     async def start(self) -> None:
         """Starts the chain and the engine.
@@ -141,6 +144,7 @@ class Service:
         try:
             await self.engine.start()
             await self._start_chain()
+            self.triggers.start()
         except ChainUnusable as error:
             await self.stop()
             raise StateUnusable(str(error)) from error
@@ -157,6 +161,7 @@ class Service:
     async def stop(self) -> None:
         """Ends every child process and closes the database; nothing is left behind. May be called twice."""
         for name, stop in (
+            ("triggers", self.triggers.stop),
             ("engine", self.engine.stop),
             ("network", self.network.close),
             ("runs", self.runs.flush),

@@ -13,7 +13,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from svcnb.protocol.limits import DEFAULT_PAGE_SIZE, MAX_BODY_BYTES, ActionLimits
+from svcnb.protocol.limits import (
+    CHAIN_EVENT_SCAN_S,
+    DEFAULT_PAGE_SIZE,
+    MAX_BODY_BYTES,
+    RUN_RETRIES,
+    SCHEDULE_SCAN_S,
+    WEBHOOK_POSTS_PER_ADDRESS,
+    WEBHOOK_POSTS_PER_USER,
+    ActionLimits,
+)
 from svcnb.protocol.vocabulary import Vocabulary
 
 ENVIRONMENT_PREFIX = "SVC_"
@@ -118,6 +127,32 @@ class Settings(BaseModel):
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(default=False, description="Whether a triggers token is approved without a page.")
+    schedule_scan_s: float = Field(SCHEDULE_SCAN_S, gt=0, description="Seconds between looks at the schedules.")
+    chain_event_scan_s: float = Field(CHAIN_EVENT_SCAN_S, gt=0, description="Seconds between looks at each chain.")
+    chain_confirmations: int | None = Field(
+        None, ge=0, description="Blocks on top of a log; none means 12, and 0 on the built-in chain."
+    )
+    rpc_ethereum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_base: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_arbitrum: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_bsc: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    rpc_polygon: str | None = Field(None, repr=False, description="JSON-RPC URL; none means the built-in chain.")
+    run_max_retries: int = Field(RUN_RETRIES, ge=0, le=100, description="Retries of a run after its first attempt.")
+    retry_thrown_actions: bool = Field(default=False, description="Whether a run whose action throws is tried again.")
+    expose_retrying: bool = Field(
+        default=False, description="Whether a run that waits to be retried is shown as retrying."
+    )
+    trigger_workers: int | None = Field(None, ge=1, description="Most runs at once; none means one for each trigger.")
+    trigger_timeout_ms: int = Field(30_000, ge=1, description="Milliseconds until a run's attempt is given up.")
+    trigger_execution_url: str | None = Field(
+        None, description="Address of another service that executes the runs; none means this emulator."
+    )
+    webhook_posts_per_address: int | None = Field(
+        WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Webhook posts of one address in any 60 s."
+    )
+    webhook_posts_per_user: int | None = Field(
+        WEBHOOK_POSTS_PER_USER, ge=1, description="Webhook posts to one owner's triggers in any 60 s."
+    )
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:

@@ -40,6 +40,10 @@ JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
 
 # --- triggers (specification 4.5, 8; reference facts 10) ---------------------------------------------------------
 SCHEDULE_SCAN_S: Final = 30
+CHAIN_EVENT_SCAN_S: Final = 15
+CHAIN_CONFIRMATIONS: Final = 12
+WEBHOOK_POSTS_PER_ADDRESS: Final = 60
+WEBHOOK_POSTS_PER_USER: Final = 120
 RUN_RETRIES: Final = 3
 RUN_RETRY_DELAYS_S: Final = (1, 5, 30)
 MAX_TOPIC_FILTERS: Final = 3

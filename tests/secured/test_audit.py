@@ -125,3 +125,12 @@ def test_calls_inside_a_contract_wallets_own_call_are_read(emulator, svc, fund) 
     assert first.what.startswith("open the account 'vault' as ChainSecured")
     assert second.what == "create group 'inside', which permits every action"
     assert second.who == f"admin {vault.address[:10].lower()}… (contract), signed by {keeper.address[:10].lower()}…"
+
+
+def test_permissions_are_what_the_past_adds_up_to(busy) -> None:
+    said = [(item.subject, item.permission) for item in busy.permissions()]
+    assert ("group 1 'signers'", "permits every action") in said
+    assert ("account", f"belongs to {busy.owner.address}") in said
+    assert not any("short-lived" in subject for subject, _ in said)
+    earlier = [item.permission for item in busy.permissions(until_block=busy.receipts[0].block)]
+    assert sorted(earlier) == [f"belongs to {busy.owner.address}", "is ChainSecured"]

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from eth_account import Account as EthAccount
 
-from svcnb import ChainError, LocalSigner, recover
+from svcnb import ChainError, ContractWallet, InvalidArgument, LocalSigner, recover
 
 pytestmark = pytest.mark.chain
 
@@ -247,3 +247,24 @@ def test_what_a_transfer_would_be_refused_for_is_told_before_it_is_confirmed(min
     with pytest.raises(ChainError) as caught:
         mine.transfer_ownership(taken)
     assert caught.value.name == "AccountAlreadyExists"
+
+
+def test_a_signature_is_verified_for_keys_and_for_contracts(emulator, svc, fund) -> None:
+    keeper, stranger = fund(), fund()
+    vault = ContractWallet(emulator.contract_wallet(keeper.address), keeper)
+    nowhere = ContractWallet("0x" + "ab" * 20, keeper)
+    for wallet, wanted in (
+        (keeper, True),
+        (vault, True),
+        (ContractWallet(vault.address, stranger), False),
+        (nowhere, False),
+    ):
+        made = svc.chain_secured.sign(wallet, "BillingAuth")
+        assert svc.chain_secured.verify(made.typed_data, made.signature, wallet.address) is wanted
+    made = svc.chain_secured.sign(keeper, "CreateWallet")
+    assert svc.chain_secured.verify(made.typed_data, made.signature, stranger.address) is False
+    # A contract that has no such function, and says so by reverting.
+    contract = svc.node.chain_config().contract_address
+    assert svc.chain_secured.verify(made.typed_data, made.signature, contract) is False
+    with pytest.raises(InvalidArgument):
+        svc.chain_secured.sign(keeper, "Mail")

@@ -82,7 +82,8 @@ class PendingFolder:
     Args:
         folder: The folder; ``$SVCNB_PENDING``, else ``$XDG_STATE_HOME/svcnb/pending``, else the same below
             ``~/.local/state``.
-        key_file: The key that seals them; ``pending.key`` beside the client's settings file.
+        key_file: The key that seals them; ``pending.key`` beside the client's settings file, or beside the folder that
+            ``$SVCNB_PENDING`` names.
         environment: Read instead of the process's environment.
     """
 
@@ -97,7 +98,8 @@ class PendingFolder:
         config = environment.get("XDG_CONFIG_HOME")
         chosen = folder or (Path(environment[_FOLDER]) if environment.get(_FOLDER) else None)
         self.folder = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
-        self.key_file = key_file or (Path(config) if config else Path.home() / ".config") / "svcnb" / "pending.key"
+        settings = (Path(config) if config else Path.home() / ".config") / "svcnb"
+        self.key_file = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
         """Writes the first record of a mint.

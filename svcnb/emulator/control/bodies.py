@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
 
 from svcnb.emulator.control.faults import Part
+from svcnb.emulator.triggers.identity import DEFAULT_EMAIL
 from svcnb.protocol.wire.values import PkpId
 
 
@@ -73,6 +74,7 @@ class AgentApproval(_Body):
 
     challenge: str
     label: str | None = None
+    email: str = Field(DEFAULT_EMAIL, description="Whose triggers the client reaches.")
 
 
 class ContractWalletOrder(_Body):

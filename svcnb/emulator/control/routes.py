@@ -24,11 +24,15 @@ from svcnb.emulator.control.guards import CONTROL
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint, Handler
 from svcnb.emulator.http.gate import CONTROL_PREFIX
+from svcnb.emulator.triggers.errors import Refused
 from svcnb.protocol.wire.base import Request
+from svcnb.protocol.wire.triggers import CHAIN_IDS
 from svcnb.protocol.wire.values import QueryNumber
 
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
+# Addresses of chains often hold their provider's key.
+_CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
 
 class RunsQuery(Request):
@@ -75,7 +79,7 @@ async def state(call: Call, _given: None) -> dict[str, Any]:
         **service.addresses(),
         "clock": {"now": service.clock.now(), "frozen": service.clock.frozen, "offset_s": service.clock.offset_s},
         "seeded": settings.seed is not None,
-        "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"}),
+        "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"} | _CHAIN_URLS),
         "engine": asdict(service.engine.state()),
         "faults": [asdict(fault) for fault in service.faults.waiting()],
         "network": _network(call),
@@ -168,11 +172,15 @@ async def payment_outcome(call: Call, body: PaymentOutcome) -> object:
     return describe(await call.service.processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
 
-async def approve_agent(_call: Call, _body: AgentApproval) -> object:
-    """Refused until this emulator has a triggers service."""
-    raise StructuredError(
-        404, "This emulator has no triggers service yet.", fix="Use an emulator of a later version.", docs="errors"
-    )
+async def approve_agent(call: Call, body: AgentApproval) -> dict[str, object]:
+    """Lets the client of a challenge use the triggers of a user, as the approval page does."""
+    try:
+        user = await call.service.triggers.identity.approve(body.challenge, body.label or "", body.email)
+    except Refused as refusal:
+        raise StructuredError(
+            refusal.status, refusal.message, fix="Send the challenge as the client shows it."
+        ) from None
+    return {"ok": True, "user_email": user.email}
 
 
 async def contract_wallet(call: Call, body: ContractWalletOrder) -> dict[str, str]:

@@ -92,7 +92,7 @@ class Snapshots:
             await service.store.run(lambda connection: _unpack(connection, row["content"]))
             service.randomness.restore(json.loads(row["randomness"]))
             service.clock.restore(json.loads(row["clock"]))
-            self._forget()
+            await self._forget()
         return True
 
     async def remove(self, name: str) -> bool:
@@ -116,11 +116,12 @@ class Snapshots:
             service.randomness.restore(randomness)
             service.clock.restore(clock)
             await service.replace_chain(lambda: service.store.run(lambda connection: _wipe(connection, chain=True)))
-            self._forget()
+            await self._forget()
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
         self._service.sources.clear()
         self._service.directory.forget()
+        await self._service.triggers.reload()
 
 
 def _pack(connection: Connection) -> bytes:

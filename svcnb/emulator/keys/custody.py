@@ -21,6 +21,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 _VERSION = "v1/"
 _WALLET_PURPOSE = "client"
 _LABEL_PURPOSE = "svcnb label"
+_SEAL_PURPOSE = "svcnb seal"
 
 
 class Custody:
@@ -99,6 +100,10 @@ class Custody:
     def label(self, name: str) -> bytes:
         """32 bytes that name this custody in public: stable for one root, telling nothing about it or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
+
+    def sealing_key(self, name: str) -> bytes:
+        """32 secret bytes for keeping one kind of thing encrypted in the database; no wallet or action has them."""
+        return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:
         return first_secret(self._candidates(path, purpose))

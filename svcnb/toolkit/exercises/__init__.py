@@ -9,6 +9,7 @@ from svcnb.toolkit.exercises import (
     contract_wallets,
     convert_and_transfer,
     quickstart,
+    triggers,
     typed_data,
 )
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
@@ -25,6 +26,7 @@ EXERCISES: dict[str, Exercise] = {
         contract_wallets,
         convert_and_transfer,
         audit,
+        triggers,
     )
     for exercise in lesson.EXERCISES
 }

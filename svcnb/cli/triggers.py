@@ -1,0 +1,214 @@
+"""``svcnb triggers``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from svcnb.cli._output import json_option, show
+from svcnb.cli._service import read_secret, with_service
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+    from svcnb.client.triggers import TriggersClient
+
+_KINDS = ("webhook", "schedule", "chain_event")
+
+
+def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command its client as first argument; the token comes from a file, never from the command line."""
+
+    @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
+    @click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        envvar="SVC_TRIGGERS_TOKEN_FILE",
+        required=True,
+        help="File that holds the approved token; made by `svcnb triggers authorize`.",
+    )
+    @wraps(function)
+    def command(*, triggers_url: str | None, token_file: Path, **options: Any) -> Any:
+        with _client(triggers_url, read_secret(token_file)) as triggers:
+            return function(triggers, **options)
+
+    return command
+
+
+def _client(url: str | None, token: str | None) -> TriggersClient:
+    from svcnb.client.triggers import TriggersClient
+
+    return TriggersClient(url, token=token)
+
+
+@click.group("triggers")
+def command() -> None:
+    """Triggers: actions that run by themselves.
+
+    TRIGGER is the id that `list` shows.
+    """
+
+
+@command.command("authorize")
+@click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
+@click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
+@click.option("--no-browser", is_flag=True, help="Print the page's address instead of opening it.")
+def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:
+    """Make a token, have it approved in a browser, and keep it in TOKEN_FILE.
+
+    A token that is in the file already is used again.
+    """
+    known = read_secret(token_file) if token_file.exists() else None
+    with _client(triggers_url, known) as triggers:
+        if known is None:
+            # Written before it is approved, so that an approval is never lost; nobody else may read it.
+            token_file.touch(mode=0o600)
+            token_file.chmod(0o600)
+            token_file.write_text(triggers.token.reveal() + "\n", encoding="utf-8")
+
+        def tell(url: str) -> None:
+            click.echo(f"Approve at: {url}", err=True)
+
+        user = triggers.authorize(timeout=timeout, open_page=tell if no_browser else None)
+        click.echo(f"Approved by {user.email}.")
+
+
+@command.command("list")
+@json_option
+@_with_triggers
+def list_(triggers: TriggersClient, as_json: bool) -> None:
+    """List your triggers, newest first."""
+    found = triggers.list()
+    lines = [
+        {"id": each.id, "kind": each.kind, "on": "on" if each.enabled else "off", "name": each.name} for each in found
+    ]
+    show(found if as_json else lines, as_json=as_json)
+
+
+@command.command("show")
+@click.argument("trigger")
+@json_option
+@_with_triggers
+def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
+    """Show one trigger."""
+    show(triggers.get(trigger), as_json=as_json)
+
+
+@command.command("create")
+@click.argument("name")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="What starts it.")
+@click.option("--cron", help="For a schedule: five fields, or six with seconds in front; UTC.")
+@click.option("--config", help="Settings of the kind, as JSON; in place of --cron.")
+@click.option("--params", default="{}", help="Default params of every run, as JSON.")
+@click.option("--wallet", "wallets", multiple=True, help="A wallet that the action may use; may be repeated.")
+@json_option
+@_with_triggers
+@with_service
+def create(
+    service: Client,
+    triggers: TriggersClient,
+    name: str,
+    file: Path,
+    kind: str,
+    cron: str | None,
+    config: str | None,
+    params: str,
+    wallets: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Make a trigger that runs the action in FILE, with a group and an execute-only key of its own.
+
+    Costs two cents. The service's key must be the account key.
+    """
+    settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
+    made = triggers.create_for(
+        service,
+        file.read_bytes().decode("utf-8"),
+        name=name,
+        kind=kind,
+        config=settings,
+        wallets=list(wallets),
+        default_params=_parsed(params, "--params"),
+    )
+    show(made if as_json else {"id": made.id}, as_json=as_json)
+    if made.kind == "webhook" and not as_json:
+        show({"url": triggers.webhook_url(made)}, as_json=False)
+
+
+@command.command("enable")
+@click.argument("trigger")
+@_with_triggers
+def enable(triggers: TriggersClient, trigger: str) -> None:
+    """Let a trigger fire again."""
+    triggers.enable(trigger)
+
+
+@command.command("disable")
+@click.argument("trigger")
+@_with_triggers
+def disable(triggers: TriggersClient, trigger: str) -> None:
+    """Stop a trigger from firing; queued runs wait."""
+    triggers.disable(trigger)
+
+
+@command.command("delete")
+@click.argument("trigger")
+@_with_triggers
+def delete(triggers: TriggersClient, trigger: str) -> None:
+    """Delete a trigger and its runs."""
+    triggers.delete(trigger)
+
+
+@command.command("runs")
+@click.argument("trigger")
+@click.option("--limit", type=int, default=20, show_default=True, help="How many of the newest.")
+@json_option
+@_with_triggers
+def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:
+    """List a trigger's runs, newest first."""
+    found = triggers.runs(trigger, limit=limit)
+    lines = [{"id": run.id, "status": run.status, "attempt": run.attempt, "error": run.error} for run in found]
+    show(found if as_json else lines, as_json=as_json)
+
+
+@command.command("cron")
+@click.argument("cron")
+@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many times to show.")
+@json_option
+def cron_(cron: str, count: int, as_json: bool) -> None:
+    """Say when the schedule CRON fires. Asks nobody."""
+    from svcnb.client.triggers import TriggersClient
+
+    preview = TriggersClient.cron(cron, count=count)
+    if as_json:
+        show(preview, as_json=True)
+        return
+    click.echo(preview.sentence)
+    for tick in preview.times:
+        click.echo(f"{tick:%Y-%m-%d %H:%M:%S}")
+
+
+@command.command("event")
+@click.argument("signature")
+@json_option
+def event(signature: str, as_json: bool) -> None:
+    """Say what the event SIGNATURE means: its topic, its arguments, what to watch for. Asks nobody."""
+    from svcnb.client.triggers import TriggersClient
+
+    show(TriggersClient.event(signature), as_json=as_json)
+
+
+def _parsed(text: str, option: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"this is no JSON ({error}).", param_hint=option) from None
+    if not isinstance(value, dict):
+        raise click.BadParameter("this is no JSON object.", param_hint=option)
+    return value

@@ -1,0 +1,79 @@
+"""Admitting runs: what is decided in the one transaction that makes a run exist.
+
+Once that transaction is committed the run will end, whatever is killed; until then it never was.
+
+Source: reference facts G27, G28, 10.2; design 5.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Final
+
+from sqlalchemy import Connection, func, insert, select
+
+from svcnb.emulator.triggers.store import TriggerRecord, runs
+from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE
+
+RATE_WINDOW_S: Final = 60
+_NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
+
+
+def run_id(trigger_id: str, cause: str) -> str:
+    """The id of the run that a cause starts: always the same, so that no cause can start two.
+
+    Args:
+        trigger_id: The trigger.
+        cause: Names the tick or the log, unique within the trigger.
+    """
+    return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
+
+
+def room(connection: Connection, trigger: TriggerRecord) -> int:
+    """How many more runs of a trigger may wait or run now.
+
+    Args:
+        connection: Inside a transaction.
+        trigger: Its ``max_queued_runs``, none meaning 100, counts runs that have not ended.
+    """
+    limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
+    query = select(func.count()).where(runs.c.trigger_id == trigger.id, runs.c.finished_at.is_(None))
+    return max(0, limit - connection.execute(query).scalar_one())
+
+
+def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
+    """Whether ``max_runs_per_minute`` (none meaning 60) webhook runs were admitted within the last 60 seconds."""
+    limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
+    query = select(func.count()).where(
+        runs.c.trigger_id == trigger.id, runs.c.source == "webhook", runs.c.started_at > now - RATE_WINDOW_S
+    )
+    return connection.execute(query).scalar_one() >= limit
+
+
+def is_admitted(connection: Connection, identifier: str) -> bool:
+    """Whether a run with this id exists."""
+    return connection.execute(select(runs.c.seq).where(runs.c.id == identifier)).one_or_none() is not None
+
+
+def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:
+    """Makes a run, queued.
+
+    Args:
+        connection: Inside a transaction in which the limits were checked.
+        trigger: Whose run it is.
+        identifier: The run's id.
+        input_json: What the action gets, as JSON text.
+        now: Unix seconds.
+    """
+    connection.execute(
+        insert(runs).values(
+            id=identifier,
+            trigger_id=trigger.id,
+            source=trigger.kind,
+            status="queued",
+            attempt=1,
+            interruptions=0,
+            input=input_json,
+            started_at=now,
+        )
+    )

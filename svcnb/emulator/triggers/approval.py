@@ -1,0 +1,144 @@
+"""``/agent``: a person in a browser lets a client in (specification 5.9; reference facts 10.5).
+
+The session cookie is sent to these pages only, never to ``/api``: another page of this machine could otherwise make the
+browser call it. Changing anything needs a form that carries the session's own secret.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.settings import LOOPBACK
+from svcnb.emulator.triggers import pages
+from svcnb.emulator.triggers.errors import Refused, bad
+from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge
+from svcnb.emulator.triggers.requests import Ask, row
+
+COOKIE: Final = "svcnb_session"
+_PATH: Final = "/agent"
+_AUTHORIZE: Final = f"{_PATH}/authorize"
+_MAX_FORM_BYTES: Final = 16_384
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows."""
+    return [
+        row("GET", _AUTHORIZE, question),
+        row("POST", _AUTHORIZE, answer),
+        row("GET", f"{_PATH}/login", login_page),
+        row("POST", f"{_PATH}/login", login),
+    ]
+
+
+async def question(ask: Ask) -> Response:
+    """The approval page. On a machine of one's own, whoever opens it is signed in as its default user."""
+    try:
+        challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
+    except Refused as refusal:
+        return pages.problem(refusal.message, refusal.status)
+    identity = ask.triggers.identity
+    cookie = ask.call.request.cookies.get(COOKIE, "")
+    user = identity.by_session(cookie)
+    if user is None:
+        if not _is_private(ask):
+            return RedirectResponse(f"{_PATH}/login?{urlencode({'challenge': challenge})}", 303)
+        cookie = await identity.sign_in(DEFAULT_EMAIL)
+        user = identity.by_session(cookie)
+    email = user.email if user else DEFAULT_EMAIL
+    return _with_session(pages.approval(challenge, email, identity.csrf(cookie)), cookie)
+
+
+async def answer(ask: Ask) -> Response:
+    """Approves a challenge: JSON to programs, a page to browsers."""
+    identity = ask.triggers.identity
+    cookie = ask.call.request.cookies.get(COOKIE, "")
+    wants_page = "text/html" in ask.header("accept")
+    try:
+        _same_origin(ask)
+        user = _signed_in(ask, cookie)
+        form = await _form(ask)
+        identity.check_csrf(cookie, form.get("csrf") or ask.header("x-csrf-token"))
+        approver = await identity.approve(form.get("challenge", ""), form.get("label", ""), user.email)
+    except Refused as refusal:
+        return pages.problem(refusal.message, refusal.status) if wants_page else refusal.response()
+    if wants_page:
+        return pages.approved(approver.email)
+    return JSONResponse({"ok": True, "user_email": approver.email})
+
+
+async def login_page(ask: Ask) -> Response:
+    """Asks who the user is."""
+    challenge = ask.call.request.query_params.get("challenge", "")
+    return pages.sign_in(_target(challenge), needs_token=ask.triggers.settings.control_token is not None)
+
+
+async def login(ask: Ask) -> Response:
+    """Signs a user in for seven days. Beyond loopback the control token is what proves anything."""
+    try:
+        _same_origin(ask)
+        form = await _form(ask)
+        _check_right_to_sign_in(ask, form.get("token", ""))
+        cookie = await ask.triggers.identity.sign_in(form.get("email", ""))
+    except Refused as refusal:
+        return pages.problem(refusal.message, refusal.status)
+    next_page = form.get("next", "")
+    wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith(_AUTHORIZE) else ""
+    if not wanted:
+        return _with_session(pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
+    # Built anew from its one part, so that the form cannot send the browser anywhere else.
+    return _with_session(RedirectResponse(_target(wanted), 303), cookie)
+
+
+def _signed_in(ask: Ask, cookie: str) -> User:
+    user = ask.triggers.identity.by_session(cookie)
+    if user is None:
+        raise Refused(401, "unauthorized", "No session: open the approval page again.")
+    return user
+
+
+def _check_right_to_sign_in(ask: Ask, given: str) -> None:
+    token = ask.triggers.settings.control_token
+    if token is not None and not hmac.compare_digest(given.encode(), token.encode()):
+        raise Refused(401, "unauthorized", "That is not this emulator's control token.")
+    if token is None and not _is_private(ask):
+        raise Refused(403, "forbidden", "Sign in on the machine that runs the emulator, at 127.0.0.1.")
+
+
+def _target(challenge: str) -> str:
+    return f"{_AUTHORIZE}?{urlencode({'challenge': challenge})}" if challenge else _AUTHORIZE
+
+
+def _is_private(ask: Ask) -> bool:
+    """Whether only people of this machine can ask: the emulator listens on loopback, under one of its names."""
+    settings = ask.triggers.settings
+    name = urlsplit(f"//{ask.header('host')}").hostname or ""
+    return settings.host in LOOPBACK and settings.control_token is None and name in LOOPBACK
+
+
+def _same_origin(ask: Ask) -> None:
+    origin = ask.header("origin")
+    if origin and origin != "null" and urlsplit(origin).netloc != ask.header("host"):
+        raise Refused(403, "csrf_failed", "A page of another origin cannot do this.")
+
+
+def _with_session(response: Response, cookie: str) -> Response:
+    response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=_PATH, httponly=True, samesite="strict")
+    return response
+
+
+async def _form(ask: Ask) -> dict[str, str]:
+    if ask.header("content-type").partition(";")[0].strip().lower() == "application/json":
+        given: Any = await ask.json()
+        if not isinstance(given, dict):
+            raise bad("invalid_json", "The body is a JSON object.")
+        return {name: value for name, value in given.items() if isinstance(value, str)}
+    try:
+        text = (await ask.bytes(_MAX_FORM_BYTES)).decode()
+        return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
+    except ValueError:
+        raise bad("invalid_form", "The form cannot be read.") from None

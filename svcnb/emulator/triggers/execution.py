@@ -1,0 +1,183 @@
+"""The call of a run: the same ``POST`` to the execution endpoint that any client makes, with the same guards and price.
+
+In the emulator the call goes straight to its own application, without a socket: the path through guards, billing and
+engine is the same, and giving up on a slow run really stops it. With an execution URL set, it goes over HTTP to
+another service, for example the real one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from svcnb.emulator.triggers.outcomes import Answer
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.types import ASGIApp, Message
+
+_API: Final = "/core/v1"
+
+
+@dataclass(frozen=True)
+class RunCall:
+    """What one attempt sends.
+
+    Attributes:
+        run_id: Reaches the action as its correlation id.
+        usage_key: The trigger's key.
+        code: Source of the action.
+        params: What ``main`` gets.
+    """
+
+    run_id: str
+    usage_key: str
+    code: str
+    params: Any
+
+    def __repr__(self) -> str:
+        return f"RunCall(run_id={self.run_id!r})"
+
+    def headers(self) -> dict[str, str]:
+        """Request headers."""
+        return {"content-type": "application/json", "x-api-key": self.usage_key, "x-correlation-id": self.run_id}
+
+    def body(self) -> bytes:
+        """Request body."""
+        return json.dumps({"code": self.code, "js_params": self.params}).encode()
+
+
+class Execution(Protocol):
+    """Whoever carries out the call of a run."""
+
+    async def __call__(self, call: RunCall) -> Answer:
+        """Carries it out; never raises for what the other side does."""
+        ...
+
+    async def close(self) -> None:
+        """Gives back connections."""
+        ...
+
+
+class InProcess:
+    """Calls the emulator's own application.
+
+    Args:
+        run_path: Path of the execution endpoint below the API's prefix.
+        timeout_s: Seconds of real time until an attempt is given up and its execution cancelled.
+    """
+
+    app: ASGIApp
+    """The application with all its guards, once it is built."""
+
+    def __init__(self, run_path: str, timeout_s: float) -> None:
+        self._path = _API + run_path
+        self._timeout_s = timeout_s
+
+    async def __call__(self, call: RunCall) -> Answer:
+        """Carries out one attempt."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                status, data = await self._request(call)
+        except TimeoutError:
+            return Answer(None, trouble=f"no answer within {self._timeout_s:g} s")
+        except Exception as error:  # noqa: BLE001 - the application broke, which a network client sees as a lost connection
+            return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
+        if status is None:
+            return Answer(None, trouble="the connection was lost before an answer")
+        return Answer(status, _parsed(data))
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+    async def _request(self, call: RunCall) -> tuple[int | None, bytes]:
+        body: bytes | None = call.body()
+        status: int | None = None
+        parts: list[bytes] = []
+
+        async def receive() -> Message:
+            nonlocal body
+            if body is not None:
+                sent, body = body, None
+                return {"type": "http.request", "body": sent, "more_body": False}
+            # The caller never hangs up: giving up cancels the whole task.
+            await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                parts.append(message.get("body", b""))
+
+        length = str(len(body)) if body is not None else "0"
+        headers = {**call.headers(), "content-length": length, "host": "triggers.internal"}
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(name.encode(), _header(value)) for name, value in headers.items()],
+            "client": ("127.0.0.1", 0),
+            "server": ("127.0.0.1", 0),
+            "state": {},
+        }
+        await self.app(scope, receive, send)
+        return status, b"".join(parts)
+
+
+class OverHttp:
+    """Calls an execution service elsewhere.
+
+    Args:
+        base_url: Its address, without ``/core/v1``.
+        run_path: Path of the execution endpoint below the API's prefix.
+        timeout_s: Seconds until an attempt is given up. The other side may go on: it cannot be stopped from here.
+    """
+
+    def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:
+        self._url = base_url.rstrip("/") + _API + run_path
+        self._timeout_s = timeout_s
+        self._client: httpx.AsyncClient | None = None
+
+    async def __call__(self, call: RunCall) -> Answer:
+        """Carries out one attempt."""
+        import httpx
+
+        if self._client is None:
+            self._client = httpx.AsyncClient(timeout=self._timeout_s, limits=httpx.Limits(max_connections=None))
+        headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                answer = await self._client.post(self._url, content=call.body(), headers=headers)
+        except (TimeoutError, httpx.TimeoutException):
+            return Answer(None, trouble=f"no answer within {self._timeout_s:g} s")
+        except (httpx.HTTPError, ValueError) as error:
+            return Answer(None, trouble=f"network error: {type(error).__name__}")
+        return Answer(answer.status_code, _parsed(answer.content))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "replace")
+
+
+def _header(value: str) -> bytes:
+    # A key is any text; what no header can hold is sent as a key that resolves to nothing, and the answer is 401.
+    return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

@@ -1,0 +1,226 @@
+"""Who may use the triggers service: bearer tokens, browser sessions, and the approval that turns one into the other.
+
+A client makes a token and shows only its SHA-256, the challenge. A signed-in user approves the challenge in a browser;
+from then on the token works until it is revoked. The service keeps the challenge, so a stolen database holds no token.
+
+Source: specification 5.9; reference facts 10.5, G22.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.store import Store
+from svcnb.emulator.triggers.errors import Refused, bad
+from svcnb.emulator.triggers.store import rfc3339, tokens, users
+
+DEFAULT_EMAIL: Final = "owner@localhost"
+SESSION_S: Final = 7 * 24 * 3600
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_.~-]{32,512}\Z")
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+_EMAIL: Final = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,190}\Z")
+_NAMESPACE: Final = uuid.UUID("a2b1f1f4-93a5-5a0c-8d0d-6a4d5fd1c2b7")
+_MAX_LABEL: Final = 200
+_USED_EVERY_S: Final = 60
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody who owns triggers.
+
+    Attributes:
+        id: UUID, the same for the same e-mail address.
+        email: The address.
+    """
+
+    id: str
+    email: str
+
+
+def challenge_of(token: str) -> str:
+    """The challenge of a token: base64url without padding of its SHA-256."""
+    return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
+
+
+def check_challenge(challenge: str) -> str:
+    """A challenge, or a refusal.
+
+    Raises:
+        Refused: 400 ``invalid_challenge``.
+    """
+    if not _CHALLENGE.match(challenge):
+        raise bad(
+            "invalid_challenge",
+            "A challenge is 43 characters of base64url: the SHA-256 of the token, without padding. Open the page again "
+            "from your client.",
+        )
+    return challenge
+
+
+class Identity:
+    """Users, tokens and sessions.
+
+    Args:
+        store: The database.
+        clock: Times in records, and the age of sessions.
+        session_secret: 32 bytes that follow from the emulator's root secret.
+        auto_approve: Whether any well-formed token works at its first use, for the default user.
+    """
+
+    def __init__(self, store: Store, clock: Clock, session_secret: bytes, *, auto_approve: bool) -> None:
+        self._store = store
+        self._clock = clock
+        self._secret = session_secret
+        self._auto_approve = auto_approve
+
+    # --- tokens -------------------------------------------------------------------------------------------------
+
+    async def by_token(self, token: str) -> User:
+        """The user who approved a token.
+
+        Raises:
+            Refused: 401, the token is malformed, unknown or revoked.
+        """
+        if not _TOKEN.match(token):
+            raise _unauthorized("The bearer token is malformed: it has 32 to 512 characters of A-Z a-z 0-9 - _ . ~")
+        challenge = challenge_of(token)
+        user = await self._store.run(lambda connection: self._use(connection, challenge))
+        if user is None and self._auto_approve:
+            await self.approve(challenge, "approved by itself")
+            user = await self._store.run(lambda connection: self._use(connection, challenge))
+        if user is None:
+            raise _unauthorized("The token is not approved, or was revoked: approve it at /agent/authorize")
+        return user
+
+    def _use(self, connection: Connection, challenge: str) -> User | None:
+        query = select(tokens, users.c.email).join(users).where(tokens.c.challenge == challenge)
+        row = connection.execute(query).one_or_none()
+        if row is None or row.revoked_at is not None:
+            return None
+        now = self._clock.now()
+        # Once a minute is enough to know, and keeps reading requests from writing.
+        if row.last_used_at is None or now - row.last_used_at >= _USED_EVERY_S:
+            connection.execute(update(tokens).where(tokens.c.seq == row.seq).values(last_used_at=now))
+        return User(row.user_id, row.email)
+
+    async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
+        """Lets the token of a challenge in. Doing so twice is harmless; a revoked token stays revoked.
+
+        Args:
+            challenge: 43 characters of base64url.
+            label: What the user calls it.
+            email: Whose triggers the token reaches.
+
+        Raises:
+            Refused: 400, not a challenge or not an e-mail address.
+        """
+        check_challenge(challenge)
+        user = user_of(email)
+
+        def work(connection: Connection) -> None:
+            _ensure(connection, user)
+            known = connection.execute(select(tokens.c.seq).where(tokens.c.challenge == challenge)).one_or_none()
+            if known is None:
+                connection.execute(
+                    insert(tokens).values(
+                        id=str(uuid.uuid5(_NAMESPACE, challenge)),
+                        challenge=challenge,
+                        user_id=user.id,
+                        label=label.strip()[:_MAX_LABEL],
+                        created_at=self._clock.now(),
+                    )
+                )
+
+        await self._store.run(work)
+        return user
+
+    async def listed(self, user: User) -> list[dict[str, Any]]:
+        """A user's tokens, newest first."""
+        query = select(tokens).where(tokens.c.user_id == user.id).order_by(tokens.c.seq.desc())
+        rows = await self._store.run(lambda connection: connection.execute(query).all())
+        return [_shown(row) for row in rows]
+
+    async def revoke(self, user: User, token_id: str | None) -> int:
+        """Ends one token of a user, or all of them when ``token_id`` is None; how many it ended."""
+        query = update(tokens).where(tokens.c.user_id == user.id, tokens.c.revoked_at.is_(None))
+        if token_id is not None:
+            query = query.where(tokens.c.id == token_id)
+        done = query.values(revoked_at=self._clock.now())
+        return await self._store.run(lambda connection: connection.execute(done).rowcount)
+
+    # --- sessions -----------------------------------------------------------------------------------------------
+
+    async def sign_in(self, email: str) -> str:
+        """A session of seven days; the value of its cookie.
+
+        Raises:
+            Refused: 400, not an e-mail address.
+        """
+        user = user_of(email)
+        await self._store.run(lambda connection: _ensure(connection, user))
+        body = base64.urlsafe_b64encode(f"{self._clock.now_s()}:{user.email}".encode()).rstrip(b"=").decode()
+        return f"{body}.{self._mac('session', body)}"
+
+    def by_session(self, cookie: str) -> User | None:
+        """The user of a session, or None when the cookie is missing, forged or too old."""
+        body, _, mac = cookie.partition(".")
+        if not mac or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
+            return None
+        since, _, email = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)).decode().partition(":")
+        return None if abs(self._clock.now() - int(since)) > SESSION_S else user_of(email)
+
+    def csrf(self, cookie: str) -> str:
+        """What a form of this session must carry; other sites can neither read nor guess it."""
+        return self._mac("csrf", cookie)
+
+    def check_csrf(self, cookie: str, given: str) -> None:
+        """Refuses a request that the user's browser sent for another site.
+
+        Raises:
+            Refused: 403 ``csrf_failed``.
+        """
+        if not hmac.compare_digest(given.encode(), self.csrf(cookie).encode()):
+            raise Refused(403, "csrf_failed", "The form does not belong to this session. Load the page again.")
+
+    def _mac(self, purpose: str, text: str) -> str:
+        return hmac.new(self._secret, f"{purpose}\n{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def user_of(email: str) -> User:
+    """The user with an e-mail address.
+
+    Raises:
+        Refused: 400 ``invalid_email``.
+    """
+    normal = email.strip().lower()
+    if not _EMAIL.match(normal):
+        raise bad("invalid_email", "An e-mail address has the form name@place.")
+    return User(str(uuid.uuid5(_NAMESPACE, normal)), normal)
+
+
+def _ensure(connection: Connection, user: User) -> None:
+    if connection.execute(select(users.c.id).where(users.c.id == user.id)).one_or_none() is None:
+        connection.execute(insert(users).values(id=user.id, email=user.email))
+
+
+def _shown(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "label": row.label,
+        "created_at": rfc3339(row.created_at),
+        "last_used_at": rfc3339(row.last_used_at),
+        "revoked_at": rfc3339(row.revoked_at),
+    }
+
+
+def _unauthorized(message: str) -> Refused:
+    return Refused(401, "unauthorized", message + ".")

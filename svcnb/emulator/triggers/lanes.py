@@ -1,0 +1,274 @@
+"""Executing runs: a lane for every trigger that has any.
+
+A lane takes its trigger's oldest run that has not ended, executes it, writes down how it ended together with the claim
+of the next one, and goes on until nothing is left. So the runs of a trigger follow one another in the order of their
+admission, a run that waits for its next try holds back only its own trigger, and nobody polls: a lane starts when a
+run is admitted and is gone when the trigger has none.
+
+Nothing that matters is kept in memory. At start, lanes open for all triggers with runs that have not ended; a run that
+a kill cut off is still marked running and is executed again, under the same id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, select, update
+
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.triggers.execution import Execution, RunCall
+from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
+from svcnb.emulator.triggers.seal import Seal, SealBroken
+from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, find_trigger, from_json, runs
+from svcnb.emulator.triggers.timing import Timer
+
+_LOG = logging.getLogger(__name__)
+_STORE_RETRY_S: Final = 1.0
+INTERRUPTED: Final = "cut off by a stop of the service, executed again"
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """When a failed attempt is tried again.
+
+    Attributes:
+        retries: Retries after the first attempt.
+        retry_thrown: Whether an action that throws is tried again.
+    """
+
+    retries: int
+    retry_thrown: bool
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    run: RunRecord
+    trigger: TriggerRecord
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    until: float
+
+
+@dataclass(frozen=True)
+class _Ended:
+    run: RunRecord
+    verdict: Verdict
+
+
+class Lanes:
+    """The executing part of the triggers service.
+
+    Args:
+        store: The database.
+        clock: Times in records, and retry delays.
+        execution: Carries out calls.
+        seal: Opens usage keys.
+        policy: Retries.
+        workers: Most executions at once over all triggers, None for one a trigger.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        execution: Execution,
+        *,
+        seal: Seal,
+        policy: RetryPolicy,
+        workers: int | None = None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._execution = execution
+        self._seal = seal
+        self._policy = policy
+        self._timer = Timer(clock)
+        self._workers = None if workers is None else asyncio.Semaphore(workers)
+        self._lanes: dict[str, asyncio.Task[None]] = {}
+        self._asked: set[str] = set()
+        self._executing: set[asyncio.Task[None]] = set()
+        self._open = False
+
+    @property
+    def executing(self) -> int:
+        """How many executions are under way."""
+        return len(self._executing)
+
+    @property
+    def lanes(self) -> int:
+        """How many triggers have runs that have not ended, as far as this service works on them."""
+        return len(self._lanes)
+
+    async def start(self) -> None:
+        """Opens a lane for every trigger with runs that have not ended."""
+        self._open = True
+        query = select(runs.c.trigger_id).where(runs.c.finished_at.is_(None)).distinct()
+        for trigger_id in await self._store.run(lambda connection: connection.execute(query).scalars().all()):
+            self.wake(trigger_id)
+
+    async def restart(self) -> None:
+        """The database was exchanged: lanes forget what they wait for. Executions under way end by themselves."""
+        self._open = False
+        waiting = set(self._lanes.values()) - self._executing
+        for lane in waiting:
+            lane.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await self.start()
+
+    def wake(self, trigger_id: str) -> None:
+        """A run was admitted, or its trigger enabled: called after the commit."""
+        if not self._open:
+            return
+        self._asked.add(trigger_id)
+        if trigger_id not in self._lanes:
+            lane = asyncio.create_task(self._lane(trigger_id), name=f"trigger {trigger_id}")
+            self._lanes[trigger_id] = lane
+
+    async def stop(self, grace_s: float) -> None:
+        """Takes no more runs, and waits for those under way.
+
+        Args:
+            grace_s: Seconds of patience; what is cut off then runs again after the next start.
+        """
+        self._open = False
+        lanes = set(self._lanes.values())
+        for lane in lanes - self._executing:
+            lane.cancel()
+        if self._executing:
+            await asyncio.wait(set(self._executing), timeout=grace_s)
+        for lane in lanes:
+            lane.cancel()
+        await asyncio.gather(*lanes, return_exceptions=True)
+        self._lanes.clear()
+        self._asked.clear()
+
+    # --- one lane -----------------------------------------------------------------------------------------------
+
+    async def _lane(self, trigger_id: str) -> None:
+        ended: _Ended | None = None
+        try:
+            while True:
+                self._asked.discard(trigger_id)
+                step = await self._step(trigger_id, ended)
+                ended = None
+                if isinstance(step, _Claimed):
+                    ended = await self._attempt(step)
+                elif isinstance(step, _Waiting) and self._open:
+                    await self._timer.until(step.until)
+                elif trigger_id not in self._asked or not self._open:
+                    return
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # noqa: BLE001 - logged; other triggers go on
+            _LOG.exception("the runs of trigger %s stopped; they go on after the next start", trigger_id)
+        finally:
+            # No await since the last look at `_asked`, so no wake-up falls between.
+            self._lanes.pop(trigger_id, None)
+
+    async def _step(self, trigger_id: str, ended: _Ended | None) -> _Claimed | _Waiting | None:
+        while True:
+            try:
+                # Shielded: a stop that cancels the lane must not take back the end of a finished execution.
+                return await asyncio.shield(
+                    self._store.run(lambda connection: self._settle_and_claim(connection, trigger_id, ended))
+                )
+            except StoreUnavailable as error:
+                # The result of a finished execution must not be lost while the database is away.
+                _LOG.warning("the database is away (%s): trigger %s waits", error.message, trigger_id)
+                await asyncio.sleep(_STORE_RETRY_S)
+
+    def _settle_and_claim(
+        self, connection: Connection, trigger_id: str, ended: _Ended | None
+    ) -> _Claimed | _Waiting | None:
+        now = self._clock.now()
+        if ended is not None:
+            _settle(connection, ended, now)
+        if not self._open:
+            return None
+        row = connection.execute(
+            select(runs)
+            .where(runs.c.trigger_id == trigger_id, runs.c.finished_at.is_(None))
+            .order_by(runs.c.seq)
+            .limit(1)
+        ).one_or_none()
+        if row is None:
+            return None
+        run = RunRecord.of(row)
+        trigger = find_trigger(connection, trigger_id)
+        if trigger is None or not trigger.enabled:
+            return None
+        if run.next_attempt_at is not None and run.next_attempt_at > now:
+            return _Waiting(run.next_attempt_at)
+        return _Claimed(_claim(connection, run), trigger)
+
+    async def _attempt(self, claimed: _Claimed) -> _Ended:
+        run, trigger = claimed.run, claimed.trigger
+        try:
+            call = RunCall(
+                run.id,
+                self._seal.open(trigger.sealed_usage_key, trigger.id),
+                trigger.action_code,
+                params(from_json(trigger.default_params), from_json(run.input)),
+            )
+        except SealBroken as error:
+            return _Ended(run, Verdict("failed", error=str(error)))
+        async with AsyncExitStack() as held:
+            if self._workers is not None:
+                await held.enter_async_context(self._workers)
+            lane = self._lanes[trigger.id]
+            self._executing.add(lane)
+            try:
+                answer = await self._answer(call)
+            finally:
+                self._executing.discard(lane)
+        policy = self._policy
+        verdict = judge(answer, run.attempt, retries=policy.retries, retry_thrown=policy.retry_thrown)
+        return _Ended(run, verdict)
+
+    async def _answer(self, call: RunCall) -> Answer:
+        try:
+            return await self._execution(call)
+        except Exception as error:  # noqa: BLE001 - whatever the execution does, the run must end
+            _LOG.exception("run %s could not be called", call.run_id)
+            return Answer(None, trouble=f"the call failed: {type(error).__name__}")
+
+
+def params(defaults: Any, given: Any) -> dict[str, Any]:
+    """What the action gets: the run's input over the trigger's default params, at the top level (facts 10.2)."""
+    merged = dict(defaults) if isinstance(defaults, dict) else {}
+    merged.update(given if isinstance(given, dict) else {"event": given})
+    return merged
+
+
+def _claim(connection: Connection, run: RunRecord) -> RunRecord:
+    changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
+    if run.status == "retrying":
+        changes["attempt"] = run.attempt + 1
+    elif run.status == "running":
+        # Only a stop of the service leaves a run so: it was cut off, and its attempt is made again.
+        changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
+    connection.execute(update(runs).where(runs.c.seq == run.seq).values(changes))
+    return RunRecord(**(run.__dict__ | changes))
+
+
+def _settle(connection: Connection, ended: _Ended, now: float) -> None:
+    verdict = ended.verdict
+    if verdict.status == "retrying":
+        values = {"status": "retrying", "error": verdict.error, "next_attempt_at": now + verdict.delay_s}
+    else:
+        values = {
+            "status": verdict.status,
+            "response": verdict.response,
+            "error": verdict.error,
+            "finished_at": now,
+            "next_attempt_at": None,
+        }
+    # A trigger deleted meanwhile took its runs along, and a restored snapshot may know nothing of this one.
+    connection.execute(update(runs).where(runs.c.id == ended.run.id, runs.c.finished_at.is_(None)).values(values))

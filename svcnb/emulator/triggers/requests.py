@@ -1,0 +1,134 @@
+"""What all endpoints of the triggers service share: bodies, the caller, and failures in this service's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.responses import Response
+
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.http.body import read_bytes
+from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.triggers.errors import Refused, bad, not_found
+
+if TYPE_CHECKING:
+    from svcnb.emulator.triggers.identity import User
+    from svcnb.emulator.triggers.service import Triggers
+
+_SHOWN_PROBLEMS: Final = 3
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request to the triggers service.
+
+    Attributes:
+        call: The request.
+        triggers: The service.
+    """
+
+    call: Call
+    triggers: Triggers
+
+    def header(self, name: str) -> str:
+        """A request header, empty when absent."""
+        return self.call.request.headers.get(name, "")
+
+    async def user(self) -> User:
+        """Who calls, by bearer token.
+
+        Raises:
+            Refused: 401.
+        """
+        scheme, _, token = self.header("authorization").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Refused(401, "unauthorized", "Send Authorization: Bearer and a token approved at /agent/authorize.")
+        return await self.triggers.identity.by_token(token.strip())
+
+    def identifier(self, name: str = "id") -> str:
+        """The id in the path, in its usual form.
+
+        Raises:
+            Refused: 400 ``invalid_id``.
+        """
+        try:
+            return str(UUID(self.call.path[name]))
+        except ValueError:
+            raise bad("invalid_id", "An id is a UUID.") from None
+
+    async def bytes(self, limit: int) -> bytes:
+        """The body.
+
+        Raises:
+            Refused: 413 ``body_too_large``.
+        """
+        try:
+            return await read_bytes(self.call.request, limit)
+        except StructuredError as error:
+            raise Refused(error.status, "body_too_large", f"The body is larger than {limit} bytes.") from None
+
+    async def json(self) -> Any:
+        """The body as JSON.
+
+        Raises:
+            Refused: 400 ``invalid_json``, or 413.
+        """
+        data = await self.bytes(self.triggers.max_body_bytes)
+        try:
+            return from_json(data, allow_inf_nan=False)
+        except ValueError:
+            raise bad("invalid_json", "The body is not JSON in UTF-8.") from None
+
+
+Handler = Callable[[Ask], Awaitable[Response]]
+
+
+def row(method: str, path: str, handler: Handler) -> Endpoint:
+    """An endpoint of the triggers service."""
+
+    async def handle(call: Call, _given: None) -> Response:
+        triggers = call.service.triggers
+        try:
+            await call.service.faults.check("triggers")
+            return await handler(Ask(call, triggers))
+        except Refused as refusal:
+            return refusal.response()
+
+    handle.__doc__ = handler.__doc__
+    return Endpoint(method, path, handle, described=False)
+
+
+def read(model: type[BaseModel], value: Any) -> Any:
+    """A body of the wanted shape.
+
+    Raises:
+        Refused: 422 ``unprocessable_entity``; no value of the body is repeated, since one of them is a key.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)[:_SHOWN_PROBLEMS]
+        shown = "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'body'}: {problem['msg']}" for problem in problems)
+        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {shown}.") from None
+
+
+def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
+    """A whole number of a query string, brought into its range.
+
+    Raises:
+        Refused: 422, it is no whole number.
+    """
+    if text is None:
+        return default
+    try:
+        return max(lowest, min(int(text[:20]), highest))
+    except ValueError:
+        raise Refused(422, "unprocessable_entity", "limit and offset are whole numbers.") from None
+
+
+__all__ = ["Ask", "Handler", "not_found", "read", "row", "whole"]

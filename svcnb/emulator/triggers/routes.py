@@ -1,0 +1,260 @@
+"""``/api``: triggers and their runs (specification 4.5; reference facts 10.1, G17, G18)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import JSONResponse, Response
+
+from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.triggers import rules, store
+from svcnb.emulator.triggers.admission import admit, room
+from svcnb.emulator.triggers.errors import Refused, limited
+from svcnb.emulator.triggers.requests import Ask, not_found, read, row, whole
+from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
+from svcnb.protocol.cid import source_cid
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
+from svcnb.protocol.wire.triggers import CreateTrigger, PatchTrigger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_MAX_OFFSET: Final = 2**31 - 1
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows."""
+    return [
+        row("GET", "/api/me", me),
+        row("POST", "/api/triggers", create),
+        row("GET", "/api/triggers", listed),
+        row("GET", "/api/triggers/{id}", one),
+        row("PATCH", "/api/triggers/{id}", change),
+        row("DELETE", "/api/triggers/{id}", remove),
+        row("GET", "/api/triggers/{id}/runs", run_page),
+        row("POST", "/api/triggers/{id}/test", test),
+        row("GET", "/api/tokens", tokens),
+        row("DELETE", "/api/tokens", revoke_all),
+        row("DELETE", "/api/tokens/{id}", revoke),
+    ]
+
+
+async def me(ask: Ask) -> Response:
+    """Who approved the caller's token."""
+    user = await ask.user()
+    return JSONResponse({"id": user.id, "email": user.email})
+
+
+async def create(ask: Ask) -> Response:
+    """Creates a trigger, enabled. The usage key is kept encrypted and is not checked before the first run."""
+    user = await ask.user()
+    body: CreateTrigger = read(CreateTrigger, await ask.json())
+    rules.check(body.name, body.action_code, body.usage_api_key, body.default_params, body.config)
+    rules.check_config(body.kind, body.config)
+    triggers = ask.triggers
+    now = triggers.clock.now()
+    identifier = triggers.randomness.uuid4("trigger")
+    values = {
+        "id": identifier,
+        "user_id": user.id,
+        "name": body.name,
+        "kind": body.kind,
+        "action_code": body.action_code,
+        "action_cid": _cid(body.action_code),
+        "default_params": _json(body.default_params),
+        "sealed_usage_key": triggers.seal.close(body.usage_api_key.strip(), identifier),
+        "account_address": _account_address(ask, body.model_extra),
+        "max_runs_per_minute": body.max_runs_per_minute,
+        "max_queued_runs": body.max_queued_runs,
+        "config": _json(body.config),
+        "enabled": True,
+        "created_at": now,
+        "updated_at": now,
+        "watermark": now,
+    }
+    made = await triggers.store.run(lambda connection: store.add_trigger(connection, values))
+    triggers.changed(made)
+    return JSONResponse(_shown(ask, made))
+
+
+async def listed(ask: Ask) -> Response:
+    """The caller's triggers, newest first."""
+    user = await ask.user()
+    found = await ask.triggers.store.run(lambda connection: store.list_triggers(connection, user.id))
+    return JSONResponse([_shown(ask, trigger) for trigger in found])
+
+
+async def one(ask: Ask) -> Response:
+    """One trigger."""
+    return JSONResponse(_shown(ask, await _mine(ask)))
+
+
+async def change(ask: Ask) -> Response:
+    """Changes a trigger; what is absent or null stays. The whole result is checked again."""
+    before = await _mine(ask)
+    body: PatchTrigger = read(PatchTrigger, await ask.json())
+    triggers = ask.triggers
+    changes = _changes(ask, body)
+    name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
+    kind = changes.get("kind", before.kind)
+    config = from_json(before.config) if body.config is None else body.config
+    defaults = from_json(before.default_params) if body.default_params is None else body.default_params
+    rules.check(name, code, body.usage_api_key, defaults, config)
+    rules.check_config(kind, config)
+    if body.action_code is not None:
+        changes["action_cid"] = _cid(body.action_code)
+    now = triggers.clock.now()
+    moved = (kind, config) != (before.kind, from_json(before.config))
+    if moved:
+        changes |= {"watermark": now, "next_block": None, "last_block_hash": None}
+    elif body.enabled and not before.enabled:
+        # What happened while it was disabled starts no runs: it stopped firing (specification 3).
+        changes |= {"watermark": now} | await triggers.place_now(before)
+    changes["updated_at"] = now
+
+    def work(connection: Connection) -> TriggerRecord | None:
+        store.change_trigger(connection, before.id, changes)
+        return store.find_trigger(connection, before.id)
+
+    after = await triggers.store.run(work)
+    if after is None:
+        raise not_found("trigger")
+    triggers.changed(after)
+    return JSONResponse(_shown(ask, after))
+
+
+async def remove(ask: Ask) -> Response:
+    """Deletes a trigger and its runs; also answers 204 when there is none."""
+    user, identifier = await ask.user(), ask.identifier()
+    if await ask.triggers.store.run(lambda connection: store.delete_trigger(connection, identifier, user.id)):
+        ask.triggers.poke()
+    return Response(status_code=204)
+
+
+async def run_page(ask: Ask) -> Response:
+    """A page of a trigger's runs, newest first."""
+    trigger = await _mine(ask)
+    query = ask.call.request.query_params
+    limit = whole(query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
+    offset = whole(query.get("offset"), 0, 0, _MAX_OFFSET)
+    found = await ask.triggers.store.run(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
+    return JSONResponse({"runs": [_shown_run(ask, run) for run in found]})
+
+
+async def test(ask: Ask) -> Response:
+    """Starts one run with the given input, whatever the kind; for trying an action out."""
+    trigger = await _mine(ask)
+    given = await ask.json()
+    triggers = ask.triggers
+    identifier = triggers.randomness.uuid4("trigger run")
+
+    def work(connection: Connection) -> None:
+        if room(connection, trigger) == 0:
+            raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
+        admit(connection, trigger, identifier, _json(given), triggers.clock.now())
+
+    await triggers.store.run(work)
+    triggers.lanes.wake(trigger.id)
+    return JSONResponse({"run_id": identifier, "status": "queued"}, 202)
+
+
+async def tokens(ask: Ask) -> Response:
+    """The caller's tokens, newest first; never the tokens themselves."""
+    return JSONResponse(await ask.triggers.identity.listed(await ask.user()))
+
+
+async def revoke(ask: Ask) -> Response:
+    """Ends one token for ever; also the caller's own."""
+    user, identifier = await ask.user(), ask.identifier()
+    await ask.triggers.identity.revoke(user, identifier)
+    return Response(status_code=204)
+
+
+async def revoke_all(ask: Ask) -> Response:
+    """Ends all tokens of the caller's user."""
+    await ask.triggers.identity.revoke(await ask.user(), None)
+    return Response(status_code=204)
+
+
+# --- records to bodies and back -------------------------------------------------------------------------------------
+
+
+async def _mine(ask: Ask) -> TriggerRecord:
+    user, identifier = await ask.user(), ask.identifier()
+    found = await ask.triggers.store.run(lambda connection: store.find_trigger(connection, identifier, user.id))
+    if found is None:
+        raise not_found("trigger")
+    return found
+
+
+def _changes(ask: Ask, body: PatchTrigger) -> dict[str, Any]:
+    plain = ("name", "kind", "action_code", "max_runs_per_minute", "max_queued_runs", "enabled")
+    changes = {name: value for name in plain if (value := getattr(body, name)) is not None}
+    if body.default_params is not None:
+        changes["default_params"] = _json(body.default_params)
+    if body.config is not None:
+        changes["config"] = _json(body.config)
+    if body.usage_api_key is not None:
+        changes["sealed_usage_key"] = ask.triggers.seal.close(body.usage_api_key.strip(), ask.identifier())
+    if (address := _account_address(ask, body.model_extra)) is not None:
+        changes["account_address"] = address
+    return changes
+
+
+def _account_address(ask: Ask, extra: dict[str, Any] | None) -> str | None:
+    member = ask.triggers.vocabulary.account_address_member
+    value = (extra or {}).get(member)
+    if value is not None and not isinstance(value, str):
+        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {member} is a string.")
+    return value
+
+
+def _cid(source: str) -> str:
+    try:
+        return source_cid(source)
+    except MalformedValue as error:
+        raise Refused(422, "unprocessable_entity", f"action_code: {error.message}.") from None
+
+
+def _json(value: object) -> str:
+    try:
+        return to_json(value)
+    except (ValueError, RecursionError):
+        raise Refused(422, "unprocessable_entity", "The body holds numbers that JSON cannot.") from None
+
+
+def _shown(ask: Ask, trigger: TriggerRecord) -> dict[str, Any]:
+    return {
+        "id": trigger.id,
+        "user_id": trigger.user_id,
+        "name": trigger.name,
+        "kind": trigger.kind,
+        "action_code": trigger.action_code,
+        "action_cid": trigger.action_cid,
+        "default_params": from_json(trigger.default_params),
+        ask.triggers.vocabulary.account_address_member: trigger.account_address,
+        "max_runs_per_minute": trigger.max_runs_per_minute,
+        "max_queued_runs": trigger.max_queued_runs,
+        "config": from_json(trigger.config),
+        "enabled": trigger.enabled,
+        "created_at": rfc3339(trigger.created_at),
+        "updated_at": rfc3339(trigger.updated_at),
+    }
+
+
+def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
+    retrying = run.status == "retrying" and not ask.triggers.settings.expose_retrying
+    return {
+        "id": run.id,
+        "trigger_id": run.trigger_id,
+        "started_at": rfc3339(run.started_at),
+        "finished_at": rfc3339(run.finished_at),
+        "status": "running" if retrying else run.status,
+        "input": from_json(run.input),
+        "response": from_json(run.response),
+        "error": run.error,
+        "attempt": run.attempt,
+        # Not part of the service's own record: how often a stop cut the run off, so that it was executed again.
+        "interruptions": run.interruptions,
+    }

@@ -1,0 +1,108 @@
+"""Asking chains, by JSON-RPC: the built-in one directly, others over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import httpx
+
+_TIMEOUT_S: Final = 10.0
+
+
+class RpcTrouble(Exception):
+    """A chain did not answer, or answered with an error.
+
+    Args:
+        message: What was seen, without the address of the chain: it may hold a key.
+        code: JSON-RPC error code, None when there was no answer.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Rpc:
+    """One chain.
+
+    Args:
+        post: Carries one JSON-RPC request object there and the answer object back.
+        close: Gives back connections.
+    """
+
+    def __init__(
+        self, post: Callable[[dict[str, Any]], Awaitable[Any]], close: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        self._post = post
+        self._close = close
+        self._ids = itertools.count(1)
+
+    async def call(self, method: str, *params: object) -> Any:
+        """Asks.
+
+        Returns:
+            The ``result`` member.
+
+        Raises:
+            RpcTrouble: No answer within ten seconds, or an error.
+        """
+        request = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": list(params)}
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                answer = await self._post(request)
+        except RpcTrouble:
+            raise
+        except TimeoutError:
+            raise RpcTrouble(f"{method}: no answer within {_TIMEOUT_S:g} s") from None
+        except Exception as error:  # noqa: BLE001 - a chain may fail in any way, and is asked again at the next poll
+            raise RpcTrouble(f"{method}: {type(error).__name__}") from None
+        if not isinstance(answer, dict) or ("result" not in answer and "error" not in answer):
+            raise RpcTrouble(f"{method}: the answer is not JSON-RPC")
+        if problem := answer.get("error"):
+            message, code = (problem.get("message"), problem.get("code")) if isinstance(problem, dict) else (problem, 0)
+            raise RpcTrouble(f"{method}: {str(message)[:200]}", code if isinstance(code, int) else 0)
+        return answer["result"]
+
+    async def number(self) -> int:
+        """The newest block's number."""
+        return int(await self.call("eth_blockNumber"), 16)
+
+    async def block_hash(self, number: int) -> str | None:
+        """A block's hash, or None when there is no such block."""
+        block = await self.call("eth_getBlockByNumber", hex(number), False)  # noqa: FBT003 - the protocol's argument
+        return None if block is None else str(block["hash"])
+
+    async def close(self) -> None:
+        """Closes connections."""
+        if self._close is not None:
+            await self._close()
+
+
+def over_http(url: str) -> Rpc:
+    """A chain behind a URL.
+
+    Args:
+        url: Its JSON-RPC address. It never appears in errors.
+    """
+    client: httpx.AsyncClient | None = None
+
+    async def post(request: dict[str, Any]) -> Any:
+        import httpx
+
+        nonlocal client
+        if client is None:
+            client = httpx.AsyncClient(timeout=_TIMEOUT_S)
+        answer = await client.post(url, json=request)
+        if answer.is_error and not answer.headers.get("content-type", "").startswith("application/json"):
+            raise RpcTrouble(f"{request['method']}: HTTP {answer.status_code}")
+        return answer.json()
+
+    async def close() -> None:
+        if client is not None:
+            await client.aclose()
+
+    return Rpc(post, close)

@@ -1,0 +1,164 @@
+"""What a trigger must look like, checked at creation and after every change (reference facts 10.1, 10.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, cast, get_args
+
+from svcnb.emulator.triggers.errors import Refused, bad
+from svcnb.protocol.cron import Cron
+from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.event_signature import Event
+from svcnb.protocol.hashes import normal_address
+from svcnb.protocol.limits import MAX_TOPIC_FILTERS
+from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
+
+_TOPIC: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
+_NUMBER: Final = re.compile(r"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})\Z")
+_MAX_BLOCK: Final = 2**63 - 1
+
+TopicFilter = str | list[str] | None
+
+
+@dataclass(frozen=True)
+class ChainEventConfig:
+    """The checked settings of a chain_event trigger.
+
+    Attributes:
+        chain: Which chain.
+        address: The contract, lower case.
+        event: The parsed signature.
+        signature: The signature as configured.
+        topics: topic0 and the filters after it, as ``eth_getLogs`` takes them.
+        start_block: Where to begin, or None for shortly before now.
+    """
+
+    chain: ChainName
+    address: str
+    event: Event
+    signature: str
+    topics: list[TopicFilter]
+    start_block: int | None
+
+
+def check(name: str, action_code: str, usage_api_key: str | None, default_params: object, config: object) -> None:
+    """The rules that hold for every kind.
+
+    Args:
+        name: Not blank.
+        action_code: Not blank.
+        usage_api_key: Not blank; None when a stored one stays.
+        default_params: An object.
+        config: An object.
+
+    Raises:
+        Refused: 400 with the code of the broken rule.
+    """
+    if not name.strip():
+        raise bad("name_required", "A trigger needs a name that is not blank.")
+    if not action_code.strip():
+        raise bad("action_code_required", "A trigger needs action_code, the source of the action to run.")
+    if usage_api_key is not None and not usage_api_key.strip():
+        raise bad("usage_api_key_required", "A trigger needs usage_api_key, a key permitted to execute the action.")
+    if not isinstance(default_params, dict):
+        raise bad("default_params_must_be_object", f"default_params is a JSON object, not {shown(default_params)}.")
+    if not isinstance(config, dict):
+        raise bad("config_must_be_object", f"config is a JSON object, not {shown(config)}.")
+
+
+def check_config(kind: str, config: dict[str, Any]) -> None:
+    """The rules of a kind's own settings.
+
+    Raises:
+        Refused: 400 with the code of the broken rule.
+    """
+    if kind == "schedule":
+        schedule(config)
+    elif kind == "chain_event":
+        chain_event(config)
+
+
+def schedule(config: dict[str, Any]) -> Cron:
+    """The schedule in a trigger's settings.
+
+    Raises:
+        Refused: ``cron_required`` or ``invalid_cron``.
+    """
+    text = config.get("cron")
+    if text is None or text == "":
+        raise bad("cron_required", "A schedule trigger needs config.cron, for example '*/5 * * * *'.")
+    try:
+        return Cron(text)
+    except TypeError as error:
+        raise bad("invalid_cron", f"config.cron cannot be used: {error}.") from None
+    except MalformedValue as error:
+        raise bad("invalid_cron", f"config.cron cannot be used: {error.message}; {error.hint}.") from None
+
+
+def chain_event(config: dict[str, Any]) -> ChainEventConfig:
+    """The checked settings of a chain_event trigger.
+
+    Raises:
+        Refused: ``invalid_chain_event_config``.
+    """
+    chain = config.get("chain")
+    if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
+        raise _invalid(f"chain is one of {', '.join(get_args(ChainName))}, not {shown(chain)}")
+    try:
+        address = normal_address(cast("str", config.get("contract_address", config.get("address"))))
+        signature = cast("str", config.get("event_signature"))
+        event = Event.parse(signature)
+    except (TypeError, MalformedValue) as error:
+        hint = getattr(error, "hint", "")
+        raise _invalid(f"{getattr(error, 'message', error)}{'; ' + hint if hint else ''}") from None
+    return ChainEventConfig(
+        chain=cast("ChainName", chain.lower()),
+        address=address,
+        event=event,
+        signature=signature,
+        topics=[event.topic0, *_filters(config.get("topic_filters"))],
+        start_block=_block(config.get("start_block")),
+    )
+
+
+def _filters(given: object) -> list[TopicFilter]:
+    if given is None:
+        return []
+    if not isinstance(given, list) or len(given) > MAX_TOPIC_FILTERS:
+        raise _invalid(f"topic_filters is a list of at most {MAX_TOPIC_FILTERS} entries, those after topic0")
+    return [_filter(entry) for entry in given]
+
+
+def _filter(entry: object) -> TopicFilter:
+    if entry is None:
+        return None
+    if isinstance(entry, list) and entry:
+        return [_topic(topic) for topic in entry]
+    return _topic(entry)
+
+
+def _topic(topic: object) -> str:
+    if not isinstance(topic, str) or not _TOPIC.match(topic):
+        raise _invalid(
+            f"a topic filter is 0x and 64 hex digits, a list of such, or null for any; not {shown(topic)} "
+            "(an address is padded on the left with 24 zeros)"
+        )
+    return topic.lower()
+
+
+def _block(given: object) -> int | None:
+    if given is None:
+        return None
+    number = -1
+    if isinstance(given, int) and not isinstance(given, bool):
+        number = given
+    elif isinstance(given, str) and _NUMBER.match(given.strip()):
+        number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
+    if not 0 <= number <= _MAX_BLOCK:
+        raise _invalid(f"start_block is a block number, its decimal text or 0x hex; not {shown(given)}")
+    return number
+
+
+def _invalid(message: str) -> Refused:
+    return bad("invalid_chain_event_config", f"config cannot be used: {message}.")

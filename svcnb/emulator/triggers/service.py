@@ -1,0 +1,163 @@
+"""The triggers service as a whole: started with the emulator, stopped with it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
+from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
+from svcnb.emulator.triggers.identity import Identity
+from svcnb.emulator.triggers.lanes import Lanes, RetryPolicy
+from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble, over_http
+from svcnb.emulator.triggers.rules import chain_event
+from svcnb.emulator.triggers.schedules import Schedules
+from svcnb.emulator.triggers.seal import Seal
+from svcnb.emulator.triggers.store import TriggerRecord, from_json
+from svcnb.emulator.triggers.webhooks import RateWindow
+from svcnb.protocol.limits import CHAIN_CONFIRMATIONS
+from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from svcnb.emulator.service import Service
+    from svcnb.emulator.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_GRACE_S: Final = 5.0
+
+
+class Triggers:
+    """Everything under ``/api``, ``/webhook`` and ``/agent``, and what runs behind it.
+
+    Args:
+        service: The emulator.
+    """
+
+    def __init__(self, service: Service) -> None:
+        settings = service.settings
+        self.settings: Settings = settings
+        self.vocabulary = service.vocabulary
+        self.clock = service.clock
+        self.store = service.store
+        self.randomness = service.randomness
+        self.max_body_bytes = settings.max_body_bytes
+        self.seal = Seal(service.custody.sealing_key("trigger usage keys"), service.randomness)
+        self.identity = Identity(
+            service.store,
+            service.clock,
+            service.custody.sealing_key("trigger sessions"),
+            auto_approve=settings.auto_approve_agents,
+        )
+        self.posts_by_address = RateWindow(settings.webhook_posts_per_address, "ip_rate_limited", "address")
+        self.posts_by_user = RateWindow(settings.webhook_posts_per_user, "user_rate_limited", "owner")
+        self._execution = _execution(settings)
+        self.lanes = Lanes(
+            service.store,
+            service.clock,
+            self._execution,
+            seal=self.seal,
+            policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
+            workers=settings.trigger_workers,
+        )
+        self.schedules = Schedules(service.store, service.clock, settings.schedule_scan_s, self.lanes.wake)
+        self._chains = [_watched(service, name) for name in CHAIN_IDS]
+        self._watchers: list[Schedules | ChainEvents] = [
+            self.schedules,
+            *(
+                ChainEvents(chain, service.store, service.clock, settings.chain_event_scan_s, wake=self.lanes.wake)
+                for chain in self._chains
+            ),
+        ]
+        self._attached = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def attach(self, app: ASGIApp) -> None:
+        """Gives the application, which runs call as any client does; nothing is executed before."""
+        if isinstance(self._execution, InProcess):
+            self._execution.app = app
+        self._attached.set()
+
+    def start(self) -> None:
+        """Begins, in the background: the emulator is ready before old runs are looked for."""
+        self._tasks = [asyncio.create_task(self._begin(), name="triggers")]
+        self._tasks += [asyncio.create_task(watcher.run()) for watcher in self._watchers]
+        for task in self._tasks:
+            task.add_done_callback(_report)
+
+    async def _begin(self) -> None:
+        await self._attached.wait()
+        await self.lanes.start()
+
+    async def stop(self) -> None:
+        """Looks for no more causes, and waits some seconds for executions under way. May be called twice."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        await self.lanes.stop(_GRACE_S)
+        await self._execution.close()
+        for chain in self._chains:
+            await chain.rpc.close()
+
+    async def reload(self) -> None:
+        """The database was exchanged under the service: everything is looked at anew."""
+        self.posts_by_address.clear()
+        self.posts_by_user.clear()
+        await self.lanes.restart()
+        self.poke()
+
+    def changed(self, trigger: TriggerRecord) -> None:
+        """A trigger was made or changed: called after the commit."""
+        if trigger.enabled:
+            self.lanes.wake(trigger.id)
+        self.poke()
+
+    def poke(self) -> None:
+        """Schedules or watched events may have changed."""
+        for watcher in self._watchers:
+            watcher.poke()
+
+    async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
+        """Where a chain_event trigger stands when it has read everything so far; nothing for the other kinds.
+
+        When the chain does not answer it keeps its place: better some old events than some lost ones.
+        """
+        if trigger.kind != "chain_event":
+            return {}
+        name = chain_event(from_json(trigger.config)).chain
+        chain = next(chain for chain in self._chains if chain.name == name)
+        try:
+            head = await chain.rpc.number()
+            return {"next_block": head + 1, "last_block_hash": await chain.rpc.block_hash(head)}
+        except RpcTrouble as error:
+            _LOG.warning("chain %s: %s", name, error)
+            return {}
+
+
+def _execution(settings: Settings) -> Execution:
+    timeout_s = settings.trigger_timeout_ms / 1000
+    if settings.trigger_execution_url is None:
+        return InProcess(settings.vocabulary.run_path, timeout_s)
+    return OverHttp(settings.trigger_execution_url, settings.vocabulary.run_path, timeout_s)
+
+
+def _watched(service: Service, name: ChainName) -> WatchedChain:
+    url: str | None = getattr(service.settings, f"rpc_{name}")
+    confirmations = service.settings.chain_confirmations
+    if url is not None:
+        return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
+
+    # The emulator's own chain makes a block only when somebody sends a transaction: waiting for blocks on top of the
+    # newest would be waiting for ever.
+    async def post(request: dict[str, Any]) -> Any:
+        return await service.chain.rpc(request)  # looked up late: the chain starts after this
+
+    return WatchedChain(name, Rpc(post), confirmations or 0)
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _LOG.error("a watcher of the triggers service ended", exc_info=error)

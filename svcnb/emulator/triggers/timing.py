@@ -1,0 +1,62 @@
+"""Waiting by the emulator's clock, which may stand still, jump, or run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from svcnb.emulator.clock import Clock
+
+_LONGEST_WAIT_S: Final = 24 * 3600.0
+
+
+class Timer:
+    """Waits for moments of a clock.
+
+    Args:
+        clock: The emulator's clock. A change of it wakes everybody who waits.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._changed: set[asyncio.Event] = set()
+        clock.on_change(self._wake)
+
+    async def until(self, moment: float, poke: asyncio.Event | None = None) -> bool:
+        """Waits until the clock shows a moment.
+
+        Args:
+            moment: Unix seconds; infinity never comes.
+            poke: Set by somebody else to end the wait early.
+
+        Returns:
+            Whether the moment has come.
+        """
+        self._loop = asyncio.get_running_loop()
+        event = poke or asyncio.Event()
+        self._changed.add(event)
+        try:
+            while (left := moment - self._clock.now()) > 0:
+                if poke is not None and poke.is_set():
+                    return False
+                # A frozen clock moves only by a change; loops take no timers that are years away.
+                timeout = None if self._clock.frozen else min(left, _LONGEST_WAIT_S)
+                try:
+                    async with asyncio.timeout(timeout):
+                        await event.wait()
+                except TimeoutError:
+                    continue
+                if poke is None:
+                    event.clear()
+            return True
+        finally:
+            self._changed.discard(event)
+
+    def _wake(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._set_all)
+
+    def _set_all(self) -> None:
+        for event in self._changed:
+            event.set()

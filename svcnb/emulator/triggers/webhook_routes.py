@@ -1,0 +1,66 @@
+"""``/webhook``: the public door (specification 4.5; reference facts 10.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from starlette.responses import JSONResponse, Response
+
+from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, room
+from svcnb.emulator.triggers.errors import Refused, limited
+from svcnb.emulator.triggers.requests import Ask, not_found, row
+from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
+from svcnb.emulator.triggers.webhooks import run_input, safe_headers
+from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def endpoints() -> list[Endpoint]:
+    """The rows."""
+    return [row("POST", "/webhook/{id}", receive)]
+
+
+async def receive(ask: Ask) -> Response:
+    """Takes a post and answers at once; the run follows."""
+    triggers, request = ask.triggers, ask.call.request
+    now = triggers.clock.now()
+    triggers.posts_by_address.count(request.client.host if request.client else "", now)
+    trigger = await _target(ask)
+    body = await ask.bytes(MAX_WEBHOOK_BYTES)
+    headers = safe_headers(request.scope["headers"], triggers.vocabulary)
+    given = to_json(run_input(body, ask.header("content-type"), headers))
+    triggers.posts_by_user.count(trigger.user_id, now)
+    identifier = triggers.randomness.uuid4("trigger run")
+
+    def work(connection: Connection) -> None:
+        current = _check(find_trigger(connection, trigger.id))
+        if rate_is_used_up(connection, current, now):
+            raise limited("trigger_rate_limited", "The trigger has had its runs of this minute.", RATE_WINDOW_S)
+        if room(connection, current) == 0:
+            raise limited("queue_depth_exceeded", "As many runs wait as the trigger allows.", 1)
+        admit(connection, current, identifier, given, now)
+
+    await triggers.store.run(work)
+    triggers.lanes.wake(trigger.id)
+    return JSONResponse({"run_id": identifier, "status": "queued"}, 202)
+
+
+async def _target(ask: Ask) -> TriggerRecord:
+    try:
+        identifier = str(UUID(ask.call.path["id"]))
+    except ValueError:
+        raise not_found("webhook") from None
+    trigger = await ask.triggers.store.run(lambda connection: find_trigger(connection, identifier))
+    return _check(trigger)
+
+
+def _check(trigger: TriggerRecord | None) -> TriggerRecord:
+    if trigger is None or trigger.kind != "webhook":
+        raise not_found("webhook")
+    if not trigger.enabled:
+        raise Refused(410, "trigger_disabled", "The trigger is disabled. Its owner can enable it.")
+    return trigger

@@ -1,0 +1,151 @@
+"""Turning a webhook post into a run: what is kept of it, and what is refused (reference facts 10.3, 10.4).
+
+``event_raw`` is the body as text. JSON cannot carry bytes, so ``event_raw_encoding`` says how to get them back: with
+``utf-8`` the text's UTF-8 bytes are the body, with ``base64`` (any body that is not UTF-8) the text is their standard
+base64. Either way an action can verify the sender's signature over exactly what was sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final
+
+from svcnb.emulator.triggers.errors import bad, limited
+from svcnb.emulator.triggers.store import to_json
+from svcnb.protocol.vocabulary import Vocabulary
+
+_KEPT: Final = frozenset(
+    {
+        "content-type",
+        "user-agent",
+        "x-request-id",
+        "x-github-event",
+        "x-github-delivery",
+        "x-github-hook-id",
+        "x-slack-request-timestamp",
+        # Signed together with the body by senders that follow the common webhook conventions.
+        "webhook-id",
+        "webhook-timestamp",
+        "svix-id",
+        "svix-timestamp",
+    }
+)
+_KEPT_PREFIXES: Final = ("x-forwarded",)
+_SIGNATURE: Final = re.compile(r"[a-z0-9-]*(?:signature|hmac)[a-z0-9-]*\Z")
+_NEVER: Final = frozenset(
+    {"authorization", "cookie", "set-cookie", "x-api-key", "proxy-authorization", "x-wallet-auth"}
+)
+_JSON: Final = re.compile(r"application/(?:json|[a-z0-9!#$&^_.+-]+\+json)\Z")
+_WINDOW_S: Final = 60
+_MANY_SENDERS: Final = 10_000
+
+
+def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """The headers that an action gets.
+
+    Kept are content type, user agent, request id, forwarding, and whatever carries a sender's signature. Credentials
+    are never kept.
+
+    Args:
+        headers: Name and value as they came; a name may come more than once.
+        vocabulary: Names the payment processor's signature header.
+
+    Returns:
+        Lower-case names with all their values, in order.
+    """
+    kept: dict[str, list[str]] = {}
+    for raw_name, value in headers:
+        name = raw_name.decode("latin-1").lower()
+        if name not in _NEVER and (
+            name in _KEPT
+            or name.startswith(_KEPT_PREFIXES)
+            or _SIGNATURE.match(name)
+            or name == vocabulary.processor_signature_header
+        ):
+            kept.setdefault(name, []).append(value.decode("latin-1"))
+    return kept
+
+
+def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> dict[str, Any]:
+    """The input of a webhook run.
+
+    Args:
+        body: The exact bytes.
+        content_type: Header of the request.
+        headers: From `safe_headers`.
+
+    Raises:
+        Refused: 400 ``invalid_json``, the content type says JSON and the body is none.
+    """
+    try:
+        raw, encoding = body.decode(), "utf-8"
+    except UnicodeDecodeError:
+        raw, encoding = base64.b64encode(body).decode(), "base64"
+    media_type = content_type.partition(";")[0].strip().lower()
+    if _JSON.match(media_type):
+        event = _parsed(body)
+    else:
+        event = raw if encoding == "utf-8" else body.decode("utf-8", "replace")
+    return {
+        "source": "webhook",
+        "event": event,
+        "event_raw": raw,
+        "event_raw_encoding": encoding,
+        "headers": headers,
+    }
+
+
+def _parsed(body: bytes) -> Any:
+    from pydantic_core import from_json
+
+    try:
+        # Its parser bounds depth by itself; the standard library's leaves that to the stack.
+        value = from_json(body, allow_inf_nan=False)
+        to_json(value)  # a number such as 1e999 is read as infinity, which no JSON can carry on
+    except (ValueError, RecursionError):
+        raise bad("invalid_json", "The content type says JSON and the body is not JSON in UTF-8.") from None
+    return value
+
+
+class RateWindow:
+    """Posts of the last 60 seconds, by sender or by owner.
+
+    Args:
+        limit: Most posts in any 60 seconds; None for no limit.
+        code: Error code of a refusal.
+        whose: In the refusal's text.
+    """
+
+    def __init__(self, limit: int | None, code: str, whose: str) -> None:
+        self._limit = limit
+        self._code = code
+        self._whose = whose
+        self._posts: dict[str, deque[float]] = {}
+
+    def count(self, who: str, now: float) -> None:
+        """Counts a post.
+
+        Raises:
+            Refused: 429, the window is full; the post is not counted.
+        """
+        if self._limit is None:
+            return
+        if len(self._posts) > _MANY_SENDERS:
+            self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
+        posts = self._posts.setdefault(who, deque())
+        while posts and posts[0] <= now - _WINDOW_S:
+            posts.popleft()
+        if len(posts) >= self._limit:
+            raise limited(
+                self._code,
+                f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}.",
+                max(1, int(posts[0] + _WINDOW_S - now) + 1) if posts else _WINDOW_S,
+            )
+        posts.append(now)
+
+    def clear(self) -> None:
+        """Forgets all posts."""
+        self._posts.clear()

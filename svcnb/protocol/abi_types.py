@@ -1,0 +1,126 @@
+"""ABI types as people write them in event signatures.
+
+Source: Solidity documentation, "Contract ABI Specification", types; human-readable form as in contract sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from svcnb.protocol.errors import MalformedValue, shown
+
+_ELEMENTARY: Final = re.compile(r"(address|bool|string|function|bytes([1-9]\d?)?|u?int([1-9]\d{0,2})?)\Z", re.ASCII)
+_ARRAY: Final = re.compile(r"(.*)\[(\d{0,5})\]\Z", re.ASCII | re.DOTALL)
+_MAX_DEPTH: Final = 16
+_WORD_BYTES: Final = 32
+_WORD_BITS: Final = 256
+
+
+@dataclass(frozen=True)
+class Type:
+    """An ABI type.
+
+    Attributes:
+        base: Elementary name with full width, ``()`` for a tuple, ``[]`` for an array.
+        members: Types of a tuple's members, or the one element type of an array.
+        length: Length of an array, None when it is dynamic (or no array).
+    """
+
+    base: str
+    members: tuple[Type, ...] = ()
+    length: int | None = None
+
+    @classmethod
+    def parse(cls, text: str, depth: int = 0) -> Type:
+        """Reads a type such as ``uint256``, ``(address,bytes)[]`` or ``tuple(bool)``.
+
+        Raises:
+            MalformedValue: Not a type.
+        """
+        trimmed = text.strip()
+        if depth > _MAX_DEPTH:
+            raise MalformedValue(f"a type nests deeper than {_MAX_DEPTH} levels")
+        if found := _ARRAY.match(trimmed):
+            return cls("[]", (cls.parse(found[1], depth + 1),), int(found[2]) if found[2] else None)
+        if trimmed.startswith(("(", "tuple(")) and trimmed.endswith(")"):
+            inside = trimmed.removeprefix("tuple")[1:-1]
+            # Members of a tuple may carry names in human-readable form; they are not part of the type.
+            return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
+        if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
+            raise MalformedValue(
+                f"{shown(trimmed)} is no ABI type",
+                hint="use address, bool, string, bytes, bytes1 to bytes32, uint8 to uint256, int8 to int256, [] and ()",
+            )
+        return cls(trimmed + "256" if trimmed in {"uint", "int"} else trimmed)
+
+    def __str__(self) -> str:
+        return _written(self, {})
+
+    @property
+    def encoded_as(self) -> str:
+        """The type by whose rules the value is encoded, for `svcnb.protocol.abi`.
+
+        A string is read as the bytes it is made of, so that one which is not UTF-8 loses nothing.
+        """
+        return _written(self, {"string": "bytes", "function": "bytes24"})
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is an array, of fixed length or not."""
+        return self.base == "[]"
+
+    @property
+    def element(self) -> Type:
+        """The element type of an array."""
+        return self.members[0]
+
+    @property
+    def is_hashed_when_indexed(self) -> bool:
+        """Whether a topic can only hold this type's hash."""
+        return self.is_array or self.base in {"()", "string", "bytes"}
+
+
+def split(inside: str) -> list[str]:
+    """Parts of a list at its commas, those inside brackets left alone; empty for blank text.
+
+    Raises:
+        MalformedValue: Brackets do not match.
+    """
+    if not inside.strip():
+        return []
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(inside):
+        depth += (character in "([") - (character in ")]")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append(inside[start:place])
+            start = place + 1
+    if depth != 0:
+        raise MalformedValue("its brackets do not match")
+    return [*parts, inside[start:]]
+
+
+def _written(kind: Type, other_names: Mapping[str, str]) -> str:
+    if kind.is_array:
+        return f"{_written(kind.element, other_names)}[{'' if kind.length is None else kind.length}]"
+    if kind.base == "()":
+        return f"({','.join(_written(member, other_names) for member in kind.members)})"
+    return other_names.get(kind.base, kind.base)
+
+
+def _without_name(text: str) -> str:
+    trimmed = text.strip()
+    close = trimmed.rfind(")")
+    tail = trimmed[close + 1 :].split()
+    return trimmed[: close + 1] + (tail[0] if tail and (close < 0 or tail[0].startswith("[")) else "")
+
+
+def _width_is_legal(text: str) -> bool:
+    if text.startswith(("uint", "int")):
+        bits = int(text.lstrip("uint") or _WORD_BITS)
+        return bits % 8 == 0 and bits <= _WORD_BITS
+    return not text.startswith("bytes") or text == "bytes" or int(text[5:]) <= _WORD_BYTES

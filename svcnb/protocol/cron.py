@@ -1,0 +1,132 @@
+"""Schedules: what a cron text means, when it fires, and which texts the triggers service refuses.
+
+Times are UTC and nothing else. Five fields are minute, hour, day of month, month, day of week; a sixth field in front
+holds seconds. The field rules are those of Debian's cron, as read by the library cronsim.
+
+Source: specification 4.5 and 8; reference facts 10.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.limits import SCHEDULE_SCAN_S
+
+if TYPE_CHECKING:
+    from cronsim import CronSim
+
+_MAX_LENGTH: Final = 256
+_EXAMPLES: Final = "for example '*/5 * * * *' (every five minutes) or '30 0 9 * * MON' (Mondays at 09:00:30)"
+_LAST_MINUTE: Final = 59
+_LAST_HOUR: Final = 23
+
+
+class InvalidCron(MalformedValue):
+    """A text is no schedule, never fires, or fires more often than every 30 seconds."""
+
+
+class Cron:
+    """One checked schedule.
+
+    Args:
+        text: Five fields, or six with seconds first.
+
+    Raises:
+        InvalidCron: The text is no schedule, never fires, or two of its ticks can lie less than 30 seconds apart.
+
+    Example:
+        >>> [tick.isoformat() for tick in Cron("0 12 * * *").ticks(after=0)][:1]
+        ['1970-01-01T12:00:00+00:00']
+    """
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"a schedule is a text of five or six fields, not {type(text).__name__}")
+        self.text = text
+        if not text.strip() or len(text) > _MAX_LENGTH:
+            raise InvalidCron(f"{shown(text)} is no schedule", hint=f"write five fields, {_EXAMPLES}")
+        parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
+        if _finest_s(parsed) < SCHEDULE_SCAN_S:
+            raise InvalidCron(
+                f"{shown(text)} can fire twice within {_finest_s(parsed)} s, and schedules are scanned every "
+                f"{SCHEDULE_SCAN_S} s",
+                hint=f"leave at least {SCHEDULE_SCAN_S} s between ticks, {_EXAMPLES}",
+            )
+        try:
+            next(parsed)
+        except StopIteration:
+            raise InvalidCron(f"{shown(text)} never fires", hint="check day and month") from None
+
+    def __repr__(self) -> str:
+        return f"Cron({self.text!r})"
+
+    def ticks(self, after: float) -> Iterator[datetime]:
+        """When it fires.
+
+        Args:
+            after: Unix seconds; the first tick is later than this.
+
+        Yields:
+            UTC times in order, without end for any schedule that keeps firing.
+        """
+        yield from self._parse(datetime.fromtimestamp(after, UTC))
+
+    def next_after(self, moment: float) -> float:
+        """The first tick later than a moment.
+
+        Args:
+            moment: Unix seconds.
+
+        Returns:
+            Unix seconds, or infinity when it fires no more within the next decades.
+        """
+        tick = next(self.ticks(moment), None)
+        return float("inf") if tick is None else tick.timestamp()
+
+    def preview(self, after: float, count: int = 10) -> list[datetime]:
+        """The next ticks, ten unless told otherwise."""
+        return [tick for tick, _ in zip(self.ticks(after), range(count), strict=False)]
+
+    @property
+    def sentence(self) -> str:
+        """The schedule in English words, for example ``At 09:00 on Monday (UTC)``."""
+        from cronsim import CronSim
+
+        words = CronSim(self.text, datetime(2024, 1, 1, tzinfo=UTC)).explain()
+        return f"{words} (UTC)"
+
+    def _parse(self, after: datetime) -> CronSim:
+        from cronsim import CronSim, CronSimError
+
+        try:
+            return CronSim(self.text, after)
+        except CronSimError as error:
+            raise InvalidCron(
+                f"{shown(self.text)} is no schedule: {str(error).lower()}",
+                hint=f"write minute, hour, day of month, month, day of week, seconds in front; {_EXAMPLES}",
+            ) from None
+
+
+def _finest_s(parsed: CronSim) -> int:
+    """The fewest seconds that can lie between two ticks, not more than 60.
+
+    Looking at the next ten ticks, as is often done, depends on the day of asking and misses gaps that come later; the
+    fields themselves tell. Where only the fields of the day could keep 23:59 and 00:00 apart, they are not asked.
+    """
+    seconds = sorted(parsed.seconds)
+    within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)
+    across = 60 - seconds[-1] + seconds[0] if _has_neighbours(parsed) else 60
+    return min(within, across, 60)
+
+
+def _has_neighbours(parsed: CronSim) -> bool:
+    """Whether two minutes in a row can both match."""
+    if any(minute + 1 in parsed.minutes for minute in parsed.minutes):
+        return True
+    if not {0, _LAST_MINUTE} <= parsed.minutes:
+        return False
+    return any(hour + 1 in parsed.hours for hour in parsed.hours) or {0, _LAST_HOUR} <= parsed.hours

@@ -1,0 +1,102 @@
+"""What is kept of a webhook post, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from svcnb.emulator.triggers.errors import Refused
+from svcnb.emulator.triggers.webhooks import RateWindow, run_input, safe_headers
+from svcnb.protocol.vocabulary import Vocabulary
+
+
+def kept(*headers: tuple[str, str]) -> dict[str, list[str]]:
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    return safe_headers(raw, Vocabulary(processor="payco"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "content-type", "user-agent", "x-request-id", "x-forwarded-for", "x-forwarded-proto", "x-hub-signature",
+        "x-hub-signature-256", "x-github-event", "x-github-delivery", "x-github-hook-id", "payco-signature",
+        "x-slack-signature", "x-slack-request-timestamp", "x-webhook-signature", "x-signature", "webhook-signature",
+        "svix-signature", "x-shopify-hmac-sha256", "X-Hub-Signature-256",
+    ],
+)  # fmt: skip
+def test_headers_that_verify_or_describe_a_post_are_kept(name):
+    assert kept((name, "v")) == {name.lower(): ["v"]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "authorization", "Authorization", "cookie", "set-cookie", "x-api-key", "X-Api-Key", "proxy-authorization",
+        "x-wallet-auth", "x-custom", "host", "accept", "referer", "x-gitlab-token",
+    ],
+)  # fmt: skip
+def test_credentials_and_everything_else_are_dropped(name):
+    assert kept((name, "secret")) == {}
+
+
+def test_a_header_sent_twice_keeps_both_values_in_order():
+    assert kept(("x-signature", "a"), ("x-signature", "b")) == {"x-signature": ["a", "b"]}
+
+
+def test_json_is_parsed_and_the_raw_text_is_exact():
+    body = b'{ "a": 1.50,\n"b":"\xc3\xa9" }'
+    given = run_input(body, "application/json; charset=utf-8", {})
+    assert given["event"] == {"a": 1.5, "b": "é"}
+    assert given["event_raw"].encode() == body
+    assert (given["source"], given["event_raw_encoding"]) == ("webhook", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/cloudevents+json", "APPLICATION/JSON", "application/vnd.api+json"]
+)
+def test_every_json_content_type_is_parsed(content_type):
+    assert run_input(b"[1]", content_type, {})["event"] == [1]
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded", "application/jsonx"])
+def test_any_other_content_type_is_text(content_type):
+    assert run_input(b'{"a":1}', content_type, {})["event"] == '{"a":1}'
+
+
+@pytest.mark.parametrize("body", [bytes(range(256)), b"\xff", b"caf\xe9", b"\xed\xa0\x80"])
+def test_bytes_that_are_no_utf_8_come_back_exactly(body):
+    given = run_input(body, "application/octet-stream", {})
+    assert given["event_raw_encoding"] == "base64"
+    assert base64.b64decode(given["event_raw"]) == body
+    assert "\ufffd" in given["event"]
+
+
+@pytest.mark.parametrize("body", [b"\x00\x01", b"\xef\xbb\xbfhi", b"", b"\r\n", "\U0001f600".encode()])
+def test_text_keeps_control_characters_marks_and_line_ends(body):
+    given = run_input(body, "text/plain", {})
+    assert (given["event_raw_encoding"], given["event_raw"].encode(), given["event"].encode()) == ("utf-8", body, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"nope", b"NaN", b"[Infinity]", b"1e999", b'"\xff"', b"[" * 100_000, b"1" * 10_000, b"\xef\xbb\xbf{}"],
+)
+def test_a_json_content_type_without_json_is_refused(body):
+    with pytest.raises(Refused) as caught:
+        run_input(body, "application/json", {})
+    assert (caught.value.status, caught.value.code) == (400, "invalid_json")
+
+
+def test_a_window_takes_its_limit_and_slides():
+    window = RateWindow(3, "ip_rate_limited", "address")
+    for moment in (0.0, 1.0, 2.0):
+        window.count("a", moment)
+    with pytest.raises(Refused) as caught:
+        window.count("a", 59.0)
+    assert (caught.value.status, caught.value.code, caught.value.retry_after_s) == (429, "ip_rate_limited", 2)
+    window.count("b", 59.0)
+    window.count("a", 60.0)
+    with pytest.raises(Refused):
+        window.count("a", 60.5)
+    window.count("a", 61.0)
