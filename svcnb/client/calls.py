@@ -36,8 +36,8 @@ class Call(Generic[T]):
         in_doubt: For calls that must not be repeated: what may have happened and how to check.
         statuses: Answers beside 2xx whose body is a result.
         base: Address used instead of the service's.
-        headers: Headers of this call alone; they win over those of the configuration. They may hold a credential, so they
-            are never shown.
+        headers: Headers of this call alone; they win over those of the configuration. They may hold a credential, so
+            they are never shown.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]

@@ -148,11 +148,12 @@ def test_members_come_and_go_one_by_one(mine, action) -> None:
     mine.groups.remove_action(group, action.cid)
     mine.groups.remove_wallet(group, wallet)
     assert mine.groups.contents(group).actions == ()
-    for again, name in (
-        (lambda: mine.groups.remove_action(group, action), "ActionDoesNotExist"),
-        (lambda: mine.groups.remove_wallet(group, wallet), "PkpDoesNotExist"),
-        (lambda: mine.groups.remove(99), "GroupDoesNotExist"),
-    ):
+    gone = {
+        "ActionDoesNotExist": lambda: mine.groups.remove_action(group, action),
+        "PkpDoesNotExist": lambda: mine.groups.remove_wallet(group, wallet),
+        "GroupDoesNotExist": lambda: mine.groups.remove(99),
+    }
+    for name, again in gone.items():
         with pytest.raises(ChainError) as refused:
             again()
         assert refused.value.name == name
