@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from svcnb.exit_codes import ExitCode
 
@@ -73,14 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.OK
     from svcnb.cli._errors import guarded
 
-    if given == ["emulator", "--supervised"]:
-        from svcnb.cli._serve import serve_supervised
+    if given[:1] == ["emulator"]:
+        from svcnb.cli._serve import quick_loading, serve_supervised
 
-        return guarded(serve_supervised)
+        with quick_loading():
+            return guarded(serve_supervised if given[1:] == ["--supervised"] else partial(_run_with_click, given))
+    return guarded(partial(_run_with_click, given))
 
-    def run_with_click() -> int:
-        from svcnb.cli._root import run
 
-        return run(given)
+def _run_with_click(given: list[str]) -> int:
+    from svcnb.cli._root import run
 
-    return guarded(run_with_click)
+    return run(given)

@@ -16,11 +16,12 @@ _THROWN: Final = re.compile(
 )
 _UNCAUGHT: Final = re.compile(r"Uncaught\b")
 _PLACE: Final = re.compile(re.escape(SCRIPT) + r":(\d+)(?::(\d+))?")
-_LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|ran out of funds", re.IGNORECASE)
+_LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|(ran out of funds)", re.IGNORECASE)
 
 _HINTS: Final = {
     "compile": "Correct the source at that line; its CID changes with it, so permit the new action again.",
     "limit": "Do less in one run: svc.node.limits() shows what one execution may use.",
+    "funds": "Nothing was charged. Add credit for a cent a second, at least $5.00: svc.billing.top_up(500).",
 }
 
 
@@ -39,7 +40,8 @@ def action_error(error: ServiceError, cid: str) -> ActionError:
     name = (thrown["name"] if thrown else "") or ""
     message = (thrown["message"] if thrown else head) or head
     place = _PLACE.search(text)
-    if _LIMIT.search(head):
+    limit = _LIMIT.search(head)
+    if limit:
         stage = "limit"
     elif name == "SyntaxError":
         stage = "compile"
@@ -55,5 +57,5 @@ def action_error(error: ServiceError, cid: str) -> ActionError:
         cid=cid,
         status=error.status,
         request_id=error.request_id,
-        hint=_HINTS.get(stage),
+        hint=_HINTS.get("funds" if limit and limit[1] else stage),
     )

@@ -31,6 +31,7 @@ class Call(Generic[T]):
         body: What is sent as JSON; None sends no body.
         query: Query parameters.
         key: Whether the configured key is sent.
+        control: Whether the secret of the emulator's control plane is sent, when there is one.
         repeatable: Whether the call may be sent again when it is unknown if it arrived.
         patience: Which timeout applies.
         in_doubt: For calls that must not be repeated: what may have happened and how to check.
@@ -46,6 +47,7 @@ class Call(Generic[T]):
     body: object = None
     query: Mapping[str, str | int] | None = None
     key: bool = True
+    control: bool = False
     repeatable: bool = False
     patience: Patience = "write"
     in_doubt: str = ""

@@ -9,11 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from svcnb.client import running
+from svcnb.client import running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
 from svcnb.client.config import Config, Retries, Timeouts, clean_key, load
 from svcnb.client.models.accounts import Account
 from svcnb.client.models.runs import Run
+from svcnb.client.models.traces import Trace
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import ActionRef
 from svcnb.client.resources.accounts import Accounts, AsyncAccounts
@@ -25,6 +26,7 @@ from svcnb.client.resources.usage_keys import AsyncUsageKeys, UsageKeys
 from svcnb.client.resources.wallets import AsyncWallets, Wallets
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession, Listener, SyncSession
+from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.async_door import AsyncChainSecured
@@ -110,6 +112,7 @@ class Client(_Settings):
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
+        control_token: The secret of an emulator's control plane, if it has one; traces are read through it.
         vocabulary: The service's and the processor's names.
         timeout: Seconds to wait for any answer, or `Timeouts` for each kind of call.
         retries: How often a safe call is repeated, or `Retries` for the details.
@@ -133,6 +136,7 @@ class Client(_Settings):
         api_key: AnyKey | None = None,
         triggers_url: str | None = None,
         rpc_url: str | None = None,
+        control_token: str | Secret | None = None,
         vocabulary: Vocabulary | None = None,
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
@@ -140,7 +144,12 @@ class Client(_Settings):
         config_file: str | Path | None = None,
     ) -> None:
         config = load(
-            base_url=base_url, triggers_url=triggers_url, rpc_url=rpc_url, vocabulary=vocabulary, file=config_file
+            base_url=base_url,
+            triggers_url=triggers_url,
+            rpc_url=rpc_url,
+            control_token=control_token,
+            vocabulary=vocabulary,
+            file=config_file,
         )
         config = _keyed(config, api_key) if api_key is not None else config
         self._start(
@@ -238,7 +247,21 @@ class Client(_Settings):
         Example:
             ``svc.run("const main = ({ n }) => n + 1", n=41).response``
         """
-        return self._session.drive(running.run(self._config, action, params, named, until_effective))
+        run = self._session.drive(running.run(self._config, action, params, named, until_effective))
+        return run.known_by(self.trace)
+
+    def trace(self, of: Traced) -> Trace:
+        """Returns the timeline of an execution on an emulator: what it did, when, and how much memory it held.
+
+        Failed executions have one, too: give the error that ``run`` raised.
+
+        Args:
+            of: What ``run`` returned or raised, or the request id.
+
+        Raises:
+            TraceUnavailable: The service is no emulator, or has forgotten the execution.
+        """
+        return self._session.drive(tracing.trace(of))
 
     def with_key(self, key: AnyKey | None) -> Self:
         """Returns a client that calls with another key (None: without) over the same connections.
@@ -311,6 +334,7 @@ class AsyncClient(_Settings):
         api_key: AnyKey | None = None,
         triggers_url: str | None = None,
         rpc_url: str | None = None,
+        control_token: str | Secret | None = None,
         vocabulary: Vocabulary | None = None,
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
@@ -318,7 +342,12 @@ class AsyncClient(_Settings):
         config_file: str | Path | None = None,
     ) -> None:
         config = load(
-            base_url=base_url, triggers_url=triggers_url, rpc_url=rpc_url, vocabulary=vocabulary, file=config_file
+            base_url=base_url,
+            triggers_url=triggers_url,
+            rpc_url=rpc_url,
+            control_token=control_token,
+            vocabulary=vocabulary,
+            file=config_file,
         )
         config = _keyed(config, api_key) if api_key is not None else config
         self._start(
@@ -397,6 +426,10 @@ class AsyncClient(_Settings):
     ) -> Run:
         """See `Client.run`."""
         return await self._session.drive(running.run(self._config, action, params, named, until_effective))
+
+    async def trace(self, of: Traced) -> Trace:
+        """See `Client.trace`."""
+        return await self._session.drive(tracing.trace(of))
 
     def with_key(self, key: AnyKey | None) -> Self:
         """See `Client.with_key`."""

@@ -81,6 +81,7 @@ class Config:
         master_key: True when ``api_key`` is known to be an account's master key.
         triggers_url: Address of the triggers service; None when unknown.
         rpc_url: JSON-RPC address of the chain; None when unknown.
+        control_token: The secret of an emulator's control plane, which traces are read through; None when it has none.
         vocabulary: The service's and the processor's names.
         timeouts: How long to wait.
         retries: How often to repeat.
@@ -93,6 +94,7 @@ class Config:
     master_key: bool = False
     triggers_url: str | None = None
     rpc_url: str | None = None
+    control_token: Secret | None = None
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     timeouts: Timeouts = field(default_factory=Timeouts)
     retries: Retries = field(default_factory=Retries)
@@ -110,6 +112,7 @@ def load(
     api_key: str | Secret | None = None,
     triggers_url: str | None = None,
     rpc_url: str | None = None,
+    control_token: str | Secret | None = None,
     vocabulary: Vocabulary | None = None,
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
@@ -121,6 +124,8 @@ def load(
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
+        control_token: The secret of an emulator's control plane. Given here only: one from the environment might go to
+            a service that it is not meant for.
         vocabulary: The service's and the processor's names.
         environment: Read instead of the process's environment.
         file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
@@ -154,6 +159,7 @@ def load(
         api_key=clean_key(key) if key else None,
         triggers_url=_optional_url(triggers_url or found.get("triggers_url"), "triggers_url"),
         rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
+        control_token=Secret(control_token) if control_token else None,
         vocabulary=vocabulary,
     )
 

@@ -60,6 +60,28 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) 
     return f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
+def bar(left: float, width: float, colour: str) -> str:
+    """Returns a strip with a coloured part; ``left`` and ``width`` are percents of it."""
+    part = f"position:absolute;height:0.7em;left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
+    return f"<div style='position:relative;width:16em;height:0.7em'><div style='{part}'></div></div>"
+
+
+def cells(values: Iterable[str], hover: str = "") -> str:
+    """Returns one row of a `waterfall`; values and hover text are HTML already."""
+    title = f' title="{hover}"' if hover else ""
+    return (
+        f"<tr{title}>" + "".join(f"<td style='{_CELL};white-space:nowrap'>{value}</td>" for value in values) + "</tr>"
+    )
+
+
+def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
+    """Returns a timeline: a caption, a head, rows of `cells`, and one muted line below."""
+    head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
+    caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
+    below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"
+    return f"<table style='{_TABLE}'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+
+
 def failure(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
     """Returns an error as a short box: what happened, its points if any, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""

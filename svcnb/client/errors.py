@@ -186,6 +186,12 @@ class ActionError(SvcnbError):
         return f"{named}{self.message}{where}"
 
 
+class TraceUnavailable(SvcnbError):
+    """There is no timeline of this execution."""
+
+    default_hint = "Emulators keep the timelines of their newest 10,000 executions; the live service keeps none."
+
+
 class ServiceError(SvcnbError):
     """The service answered with an error status.
 

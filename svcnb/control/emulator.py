@@ -42,6 +42,7 @@ class EmulatorControl:
         self.base_url = base_url.rstrip("/")
         self._names: dict[str, Any] = dict(names or {})
         self._clients = ExitStack()
+        self._control_token = control_token
         self._plane = ControlPlane(self.control_url, control_token)
         self.clock = ClockControl(self._plane)
         self.faults = FaultControl(self._plane)
@@ -129,7 +130,7 @@ class EmulatorControl:
 
     def _client_options(self, chosen: dict[str, Any]) -> dict[str, Any]:
         addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}
-        return addresses | {"vocabulary": self.vocabulary} | chosen
+        return addresses | {"control_token": self._control_token, "vocabulary": self.vocabulary} | chosen
 
     # --- the whole ----------------------------------------------------------------------------------------------
 

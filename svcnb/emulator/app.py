@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.settings import Settings
@@ -82,16 +83,19 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
 
 async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
     from svcnb.emulator.actions.engine import make_engine
+    from svcnb.emulator.beginning import Beginning
 
-    # The engine's processes boot while the rest is loaded, and the chain's while the application is built.
-    engine = make_engine(settings)
-    await engine.start()
-    try:
+    # The processes of chain and engine boot while the rest is loaded.
+    async with AsyncExitStack() as on_failure:
+        beginning = Beginning(settings)
+        on_failure.push_async_callback(beginning.stop)
+        beginning.boot_node()
+        engine = make_engine(settings)
+        on_failure.push_async_callback(engine.stop)
+        await engine.prepare()
         make_service = await asyncio.to_thread(_load_service)
-        service = make_service(settings, engine)
-    except BaseException:
-        await engine.stop()
-        raise
+        service = make_service(settings, engine, beginning)
+        on_failure.pop_all()
     service.base_url = _url(listener)
     try:
         server, _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())

@@ -21,19 +21,18 @@ from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.actions.store import RunLog
+from svcnb.emulator.beginning import Beginning
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
-from svcnb.emulator.chain import Chain
+from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Unsupported
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.control.faults import Faults
 from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StartRefused, StateUnusable
-from svcnb.emulator.folder import StateFolder
 from svcnb.emulator.http.openapi import describe
 from svcnb.emulator.http.traffic import Traffic
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.root import bind_root, load_root_secret
+from svcnb.emulator.keys.root import bind_root
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store, get_meta, set_meta
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from svcnb.emulator.actions.protocol import Engine
+    from svcnb.emulator.chain.early import EarlyNode
     from svcnb.emulator.http.endpoint import Endpoint
 
 _LOG = logging.getLogger(__name__)
@@ -55,6 +55,7 @@ class Service:
     Args:
         settings: How it behaves.
         engine: Runs actions; one made from the settings when None. The service starts and stops it.
+        beginning: Its first parts, made from the same settings; made here when None.
 
     Raises:
         StateUnusable: The kept state cannot be used.
@@ -89,18 +90,18 @@ class Service:
     chain: Chain
     directory: Directory
 
-    def __init__(self, settings: Settings, engine: Engine | None = None) -> None:
+    def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
         self.settings = settings
         self.vocabulary = settings.vocabulary
         self.base_url = ""
         self.endpoints: tuple[Endpoint, ...] = ()
-        self.clock = Clock(settings.frozen_at)
-        self._folder = None if settings.state is None else StateFolder(settings.state)
+        self._beginning = Beginning(settings) if beginning is None else beginning
+        self.clock = self._beginning.clock
+        root, folder = self._beginning.root_secret, self._beginning.folder
         try:
-            root = load_root_secret(settings.state, settings.seed)
-            self.store = Store(settings.database or (self._folder.database_url if self._folder else None))
+            self.store = Store(settings.database or (folder.database_url if folder else None))
         except BaseException:
-            self._release_folder()
+            self._beginning.release()
             raise
         try:
             self.store.run_now(lambda connection: bind_root(connection, root))
@@ -122,7 +123,7 @@ class Service:
             self.engine = make_engine(settings) if engine is None else engine
         except BaseException:
             self.store.close()
-            self._release_folder()
+            self._beginning.release()
             raise
         self.sources = SourceCache()
         self.runs = RunLog(self.store)
@@ -142,8 +143,10 @@ class Service:
             StartRefused: The chain does not start, or cannot be reached.
         """
         try:
+            # One warm process is what a first run needs. The others would only take the chain's share of the machine.
+            await self.engine.prepare()
+            await self._start_chain(self._beginning.node)
             await self.engine.start()
-            await self._start_chain()
             self.triggers.start()
         except ChainUnusable as error:
             await self.stop()
@@ -166,13 +169,14 @@ class Service:
             ("network", self.network.close),
             ("runs", self.runs.flush),
             ("chain", self._stop_chain),
+            ("early node", self._stop_early_node),
         ):
             try:
                 await stop()
             except Exception:  # noqa: BLE001  each part is ended whatever happened to the others
                 _LOG.exception("could not stop the %s cleanly", name)
         self.store.close()
-        self._release_folder()
+        self._beginning.release()
 
     async def replace_chain(self, between: Callable[[], Awaitable[object]]) -> None:
         """Ends the chain and starts it again.
@@ -189,8 +193,8 @@ class Service:
         await between()
         await self._start_chain()
 
-    async def _start_chain(self) -> None:
-        self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock)
+    async def _start_chain(self, early: EarlyNode | None = None) -> None:
+        self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock, early)
         self.directory = Directory(self.settings, self.chain, self.clock)
 
     async def _stop_chain(self) -> None:
@@ -198,9 +202,9 @@ class Service:
         if chain is not None:
             await chain.stop()
 
-    def _release_folder(self) -> None:
-        if self._folder is not None:
-            self._folder.release()
+    async def _stop_early_node(self) -> None:
+        if self._beginning.node is not None:
+            await self._beginning.node.stop()
 
     async def is_valid_contract_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
         """Whether the contract at an address accepts a signature (ERC-1271).

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
+    EXECUTION_FUNDS_CHECK_MS,
     MAX_BODY_BYTES,
     RUN_RETRIES,
     SCHEDULE_SCAN_S,
@@ -78,6 +79,9 @@ class Settings(BaseModel):
     starter_credits: int = Field(0, ge=0, description="Cents that a new account starts with.")
     charge_failed_runs: bool = Field(
         default=False, description="Whether an execution that ends in an error is charged."
+    )
+    funds_check_ms: int = Field(
+        EXECUTION_FUNDS_CHECK_MS, ge=1, description="Milliseconds of a run between looks at whether its credit lasts."
     )
     charge_convert: bool = Field(
         default=False, description="Whether conversion to ChainSecured costs a management call."

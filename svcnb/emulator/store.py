@@ -188,7 +188,7 @@ class Store:
                         f"the state at {_shown(self.url)} is of version {seen}; this svcnb reads {SCHEMA_VERSION}: "
                         "use the svcnb that wrote it, or start with another state folder"
                     )
-            metadata.create_all(connection)
+            metadata.create_all(connection, checkfirst=self.url is not None)  # memory is empty at first, surely
             set_meta(connection, "schema_version", SCHEMA_VERSION)
 
 

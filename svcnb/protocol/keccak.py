@@ -1,15 +1,16 @@
 """Keccak-256 as Ethereum uses it, with the padding from before FIPS 202.
 
-pycryptodome does the work, but loading it costs 50 to 90 milliseconds (cffi parses C declarations), as much as the
-whole rest of a short command. So the first few short inputs of a process are hashed in Python, at a fraction of a
-millisecond each; whoever hashes more, or something long, gets the library.
+pycryptodome does the work. Its C functions are called directly, over declarations that cffi has parsed beforehand
+(`_keccak_abi`); where that does not fit, its documented way is taken, whose loading costs 50 to 90 milliseconds. Either
+way the first few short inputs of a process are hashed in Python, at a fraction of a millisecond each: a short command
+loads no library at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 RATE_BYTES: Final = 136
 """Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
@@ -52,21 +53,19 @@ def _as_bytes(data: object) -> bytes:
 
 def _load() -> Callable[[bytes], bytes]:
     global _native  # noqa: PLW0603 - a library, loaded once for the process; no state
-    from Crypto.Hash import keccak
-
     try:
-        found = _without_wrapper(keccak)
+        found = _without_wrapper()
         if found(b"") != _OF_NOTHING:
-            found = _by_wrapper(keccak)
-    except (ImportError, AttributeError, TypeError):
+            found = _by_wrapper()
+    except (ImportError, AttributeError, OSError, TypeError):
         # Another release, or no cffi: the documented way works in all of them.
-        found = _by_wrapper(keccak)
+        found = _by_wrapper()
     _native = found
     return found
 
 
-def _by_wrapper(library: Any) -> Callable[[bytes], bytes]:
-    new = library.new
+def _by_wrapper() -> Callable[[bytes], bytes]:
+    from Crypto.Hash.keccak import new
 
     def native(data: bytes) -> bytes:
         digest: bytes = new(digest_bits=256, data=data).digest()
@@ -75,14 +74,13 @@ def _by_wrapper(library: Any) -> Callable[[bytes], bytes]:
     return native
 
 
-def _without_wrapper(library: Any) -> Callable[[bytes], bytes]:
+def _without_wrapper() -> Callable[[bytes], bytes]:
     """The library's C functions without the hash object around them, which takes longer than the hash itself.
 
     Three hashes stand between an envelope and its signer, so this is a tenth of the time of a verification.
     """
-    from Crypto.Util._raw_api import ffi
+    from svcnb.protocol._keccak_abi import ffi, library as functions
 
-    functions = library._raw_keccak_lib  # noqa: SLF001 - the reason above; `_load` checks that it still fits
     init, absorb, digest, destroy = (
         functions.keccak_init,
         functions.keccak_absorb,

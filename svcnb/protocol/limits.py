@@ -12,6 +12,7 @@ from typing import Final
 MANAGEMENT_COST_CENTS: Final = 1
 EXECUTION_COST_CENTS_PER_SECOND: Final = 1
 MIN_PAYMENT_CENTS: Final = 500
+EXECUTION_FUNDS_CHECK_MS: Final = 5_000
 PAYMENT_PACKAGES_CENTS: Final = (500, 1000, 2500, 5000)
 
 # --- identifiers (specification 1.3) ----------------------------------------------------------------------------

@@ -38,8 +38,7 @@ class Room:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, **engine: Any) -> None:
         self.loop = loop
-        self.vocabulary = Vocabulary()
-        self.custody = Custody(b"\7" * 32, self.vocabulary, Randomness("tests"))
+        self.custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
         self.engine: V8Engine = self.call(self._start(engine))
 
     @staticmethod
@@ -56,7 +55,6 @@ class Room:
         self,
         *,
         network: Network | None = None,
-        vocabulary: Vocabulary | None = None,
         packages: Packages | None = None,
         headers: dict[str, str] | None = None,
         cid: str = CID,
@@ -74,7 +72,6 @@ class Room:
             wallet_secret=wallet_secret,
             headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
             network=network or Network("deny"),
-            vocabulary=vocabulary or self.vocabulary,
             packages=packages,
         )
 
@@ -113,7 +110,7 @@ class Room:
 
 
 def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
-    """Live isolates on this machine that were started below this test process: pid to parent."""
+    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted."""
     found = {}
     parents = {}
     for entry in folder.iterdir():
@@ -127,15 +124,7 @@ def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
             parents[int(entry.name)] = int(fields[1])
             if b"engine.js" in command and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
-    return {pid: parent for pid, parent in found.items() if _below(pid, parents)}
-
-
-def _below(pid: int, parents: dict[int, int]) -> bool:
-    while pid > 1:
-        if pid == os.getpid():
-            return True
-        pid = parents.get(pid, 0)
-    return False
+    return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
 
 
 @pytest.fixture(scope="session")

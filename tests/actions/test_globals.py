@@ -167,13 +167,13 @@ def test_headers_carry_the_ids_of_the_request_and_are_read_only(room: Any):
     assert "TypeError" in room.error("const main = () => Svc.Headers.append('x-request-id', 'x')")
 
 
-def test_other_names_of_the_service_give_other_names_in_actions(room: Any):
-    host = room.host(vocabulary=Vocabulary(service="acme"))
+def test_other_names_of_the_service_give_other_names_in_actions(new_room: Any):
+    room = new_room(spares=1, vocabulary=Vocabulary(service="acme"))
     source = (
         "const main = async () => [typeof Svc, Acme.Actions === AcmeActions, typeof AcmeHeaders.get, typeof AcmeAuth,"
         " await Acme.Actions.getAcmeActionPrivateKey(), Object.keys(Acme.Actions).filter((k) => /Svc/.test(k))]"
     )
-    typeof_svc, *rest, key, left = room.value(source, host=host)
+    typeof_svc, *rest, key, left = room.value(source)
     assert (typeof_svc, rest, left) == ("undefined", [True, "function", "object"], [])
     assert key == "0x" + room.custody.action_secret("QmRunningAction").hex()
 

@@ -23,7 +23,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
       const ciphertext = await Svc.Actions.Encrypt({ pkpId, message: 'plain-words' });
       await Svc.Actions.Decrypt({ pkpId, ciphertext });
       await (await fetch(url + '/price?token=query-secret')).json();
-      globalThis.kept = new Uint8Array(3e7).fill(1);
+      globalThis.kept = new Uint8Array(6e7).fill(1);
       console.log('two');
     }"""
     host = room.host(network=open_network("allow"))

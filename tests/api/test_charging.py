@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -93,6 +94,35 @@ def test_failed_executions_can_be_charged_by_a_setting(local):
     account = local(charge_failed_runs=True, starter_credits=5).account(credit=5)
     assert account.run("function main() { throw 1 }").status_code == 500
     assert account.credit() == 4
+
+
+FOREVER = "async function main() { console.log('begun'); await new Promise(() => {}); }"
+
+
+def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
+    """Reference facts 5.6, 7; specification 7 rule 1. Looked at every 5 s, here more often."""
+    wire = local(funds_check_ms=400)
+    account = wire.account(credit=2)
+    started = time.monotonic()
+    answer = account.run(FOREVER)
+    took = time.monotonic() - started
+    assert answer.status_code == 500
+    assert answer.json() == "Internal server error: Your function ran out of funds and was terminated."
+    # Two cents pay for less than three seconds; the third was never there.
+    assert 3 <= took < 6
+    assert account.credit() == 2
+    record = wire.control(f"/runs/{answer.headers['X-Request-Id']}", method="GET")
+    assert (record["status"], record["error_kind"], record["cost_cents"]) == ("failed", "funds", 0)
+    assert record["logs"] == "begun\n"
+    assert record["trace"]["events"][-1]["error_kind"] == "funds"
+    assert account.run("function main() { return 1 }").status_code == 200
+
+
+def test_a_run_ended_for_lack_of_credit_pays_what_was_there_if_failed_runs_pay(local):
+    """Reference facts Appendix B, charge_failed_runs."""
+    account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)
+    assert account.run(FOREVER).status_code == 500
+    assert account.credit() == 0
 
 
 def test_without_billing_everything_is_free_and_billing_answers_503(local):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -144,6 +145,18 @@ def test_an_outage_is_503_and_never_402(broke, part):
     structured(answer, 503, "service_unavailable")
     assert "Nothing was charged" in answer.json()["message"]
     assert answer.headers["Retry-After"]
+
+
+def test_a_runtime_that_really_is_down_is_503_and_costs_nothing(local):
+    wire = local()
+    account = wire.account(credit=5)
+    service = wire.local.service
+    asyncio.run_coroutine_threadsafe(service.engine.stop(), wire.local._loop).result(20)
+    answer = account.run("function main() {}")
+    structured(answer, 503, "service_unavailable")
+    assert answer.headers["Retry-After"]
+    assert account.credit() == 5
+    assert wire.control("/runs", method="GET")["runs"][0]["error_kind"] == "unavailable"
 
 
 def test_a_runtime_outage_is_503_and_costs_nothing(poor):

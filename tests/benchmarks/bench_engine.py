@@ -1,7 +1,11 @@
-"""The engine against a fresh `deno run` with stock ethers, interleaved.
+"""The engine against its peers, interleaved: a fresh `deno run` per execution and workerd's dynamic loader.
 
-Run: ``pytest tests/benchmarks -o python_files=bench_engine.py -s``. It prints a table and asserts only the answers,
-since figures belong to the machine they were taken on; ratios are what carries over.
+Both peers load stock ethers v5, as their users would. Run, on a machine that does nothing else:
+
+    pytest tests/benchmarks -o python_files=bench_engine.py -s
+
+It prints a table and asserts only the answers, since figures belong to the machine they were taken on; ratios are what
+carries over. workerd is fetched from npm through Deno, once; when it cannot be, its rows say so.
 """
 
 from __future__ import annotations
@@ -9,16 +13,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import statistics
 import subprocess
-import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from svcnb import parts
 from svcnb.emulator.actions.host import ActionHost
@@ -32,71 +37,117 @@ from svcnb.protocol.vocabulary import Vocabulary
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 ROUNDS = 5
-KEY = "0x" + "46" * 32
 TRIVIAL = "const main = (p) => p"
 SIGNING = "const main = (p) => new ethers.Wallet(p.key).signMessage(p.text)"
-PARAMS = {"key": KEY, "text": "benchmark"}
+SOURCES = {"trivial": TRIVIAL, "signing": SIGNING}
+PARAMS = {"key": "0x" + "46" * 32, "text": "benchmark"}
+OUTSTANDING = 4
+SUSTAINED_S = 3.0
+SPARES = 3
+# Time to make new spares: what is measured is a run that finds one ready.
+PAUSE_S = 0.5
 WIDGETS = Path(__file__).parents[2] / "widgets"
 
 Run = Callable[[str], Awaitable[Any]]
 
 
-def stock_script() -> str:
-    """What a plain `deno run` does for one execution: load stock ethers when it is used, evaluate, answer."""
-    return """
-    const { code, params } = JSON.parse(await new Response(Deno.stdin.readable).text());
-    if (code.includes("ethers")) globalThis.ethers = (await import("./ethers.js")).ethers;
-    const main = new Function(code + "; return main;")();
-    console.log(JSON.stringify({ response: await main(params) }));
-    """
+@dataclass
+class Seen:
+    """What was measured of one candidate."""
+
+    latency_ms: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in SOURCES})
+    per_s: list[float] = field(default_factory=list)
+
+    def middle(self, kind: str) -> float:
+        return statistics.median(self.latency_ms[kind])
 
 
-def bundle_stock_ethers(folder: Path) -> None:
-    script = """
+@pytest.fixture(scope="module")
+def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unchanged library as one module."""
+    bundle = tmp_path_factory.mktemp("stock") / "ethers.js"
+    script = WIDGETS / ".bench-stock.ts"
+    script.write_text("""
     import * as esbuild from "esbuild";
     await esbuild.build({ stdin: { contents: `export { ethers } from "ethers";`, resolveDir: Deno.cwd() }, bundle: true,
       minify: true, format: "esm", platform: "browser", mainFields: ["module", "browser", "main"], target: "esnext",
       define: { global: "globalThis" }, outfile: Deno.args[0] });
     await esbuild.stop();
-    """
-    file = WIDGETS / ".bench-stock.ts"
-    file.write_text(script)
+    """)
     try:
-        subprocess.run(
-            [str(parts.deno()), "run", "-q", "-A", "--cached-only", file.name, str(folder / "ethers.js")],
-            cwd=WIDGETS, check=True, timeout=60,
-        )  # fmt: skip
+        command = [str(parts.deno()), "run", "-q", "-A", "--cached-only", script.name, str(bundle)]
+        subprocess.run(command, cwd=WIDGETS, check=True, timeout=60)
     finally:
-        file.unlink()
+        script.unlink()
+    return bundle
 
 
-async def deno_run(folder: Path, source: str) -> Any:
-    process = await asyncio.create_subprocess_exec(
-        str(parts.deno()), "run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
-        f"--allow-read={folder}", str(folder / "run.js"),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=folder,
-        env={"PATH": os.environ.get("PATH", ""), "DENO_DIR": str(folder / "cache"), "DENO_NO_UPDATE_CHECK": "1"},
+@asynccontextmanager
+async def our_engine() -> AsyncIterator[tuple[Run, V8Engine]]:
+    """The engine as the emulator uses it, without HTTP."""
+    host = ActionHost(
+        custody=Custody(b"\1" * 32, Vocabulary(), Randomness("bench")), cid="Qm", wallet_secret=_no_wallet,
+        headers={}, network=Network("deny"),
     )  # fmt: skip
-    out, _ = await process.communicate(json.dumps({"code": source, "params": PARAMS}).encode())
-    return json.loads(out)["response"]
+    engine = V8Engine(ActionLimits(), spares=SPARES)
+    await engine.start()
+
+    async def run(source: str) -> Any:
+        outcome = await engine.run(source, PARAMS, ActionLimits(), host)
+        assert outcome.ok, outcome.error
+        return outcome.response
+
+    try:
+        yield run, engine
+    finally:
+        await engine.stop()
+
+
+async def _no_wallet(_pkp_id: str) -> bytes:
+    raise PermissionError
+
+
+def deno_run(stock_ethers: Path, folder: Path) -> Run:
+    """A process for each execution, which loads ethers when the action names it."""
+    script = folder / "run.js"
+    script.write_text(f"""
+    const {{ code, params }} = JSON.parse(await new Response(Deno.stdin.readable).text());
+    if (code.includes("ethers")) globalThis.ethers = (await import({json.dumps(stock_ethers.as_uri())})).ethers;
+    const main = new Function(code + "; return main;")();
+    console.log(JSON.stringify({{ response: await main(params) }}));
+    """)
+    command = [
+        str(parts.deno()), "run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        f"--allow-read={folder},{stock_ethers.parent}", str(script),
+    ]  # fmt: skip
+    environment = {"PATH": os.environ.get("PATH", ""), "DENO_DIR": str(folder / "cache"), "DENO_NO_UPDATE_CHECK": "1"}
+
+    async def run(source: str) -> Any:
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, cwd=folder, env=environment)
+        out, _ = await process.communicate(json.dumps({"code": source, "params": PARAMS}).encode())
+        return json.loads(out)["response"]
+
+    return run
 
 
 async def timed(run: Run, source: str, times: int, pause_s: float) -> list[float]:
-    """Milliseconds of single runs, one at a time, with a pause in which spares are refilled."""
+    """Milliseconds of single runs, one at a time, with a pause after as many as there are spares."""
     seen = []
-    for _ in range(times):
-        await asyncio.sleep(pause_s)
+    for done in range(times):
+        if done % SPARES == 0:
+            await asyncio.sleep(pause_s)
         started = time.perf_counter()
         await run(source)
         seen.append((time.perf_counter() - started) * 1000)
     return seen
 
 
-async def sustained(run: Run, source: str, seconds: float, outstanding: int) -> float:
+async def sustained(run: Run, source: str) -> float:
     """Runs per second with several outstanding."""
     done = 0
-    end = time.perf_counter() + seconds
     started = time.perf_counter()
+    end = started + SUSTAINED_S
 
     async def worker() -> None:
         nonlocal done
@@ -104,80 +155,57 @@ async def sustained(run: Run, source: str, seconds: float, outstanding: int) -> 
             await run(source)
             done += 1
 
-    await asyncio.gather(*[worker() for _ in range(outstanding)])
+    await asyncio.gather(*[worker() for _ in range(OUTSTANDING)])
     return done / (time.perf_counter() - started)
 
 
-def children_cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def test_the_engine_against_its_peers(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
+    uvloop.run(compare(stock_ethers, workerd, tmp_path))  # the event loop of the server
 
 
-async def test_the_engine_against_a_fresh_process_per_execution():
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        bundle_stock_ethers(folder)
-        (folder / "run.js").write_text(stock_script())
-        words = Vocabulary()
-        host = ActionHost(
-            custody=Custody(b"\1" * 32, words, Randomness("bench")), cid="Qm", wallet_secret=_no_wallet,
-            headers={}, network=Network("deny"), vocabulary=words,
-        )  # fmt: skip
-        engine = V8Engine(ActionLimits(), spares=3)
+async def compare(stock_ethers: Path, workerd: Any, tmp_path: Path) -> None:
+    load = os.getloadavg()[0]
+    async with AsyncExitStack() as stack:
         started = time.perf_counter()
-        await engine.start()
-
-        async def ours(source: str) -> Any:
-            outcome = await engine.run(source, PARAMS, ActionLimits(), host)
-            assert outcome.ok, outcome.error
-            return outcome.response
-
-        async def theirs(source: str) -> Any:
-            return await deno_run(folder, source)
-
+        ours, engine = await stack.enter_async_context(our_engine())
+        runs: dict[str, Run] = {"deno run": deno_run(stock_ethers, tmp_path)}
+        if not isinstance(workerd, str):
+            runs["workerd"] = await stack.enter_async_context(workerd(stock_ethers, PARAMS))
+        runs["v8 engine"] = ours
         await ours(TRIVIAL)
         first_ms = (time.perf_counter() - started) * 1000
-        assert await ours(SIGNING) == await theirs(SIGNING)  # same bytes out
-        latency: dict[str, list[float]] = {}
-        rate: dict[str, list[float]] = {}
+        answers = {name: await run(SIGNING) for name, run in runs.items()}
+        assert len(set(answers.values())) == 1, answers  # same bytes out
+        seen = {name: Seen() for name in runs}
         for _ in range(ROUNDS):
-            for label, source in (("trivial", TRIVIAL), ("signing", SIGNING)):
-                latency.setdefault(f"ours {label}", []).extend(await timed(ours, source, 8, 0.2))
-                latency.setdefault(f"theirs {label}", []).extend(await timed(theirs, source, 4, 0.0))
-        for _ in range(2):
-            rate.setdefault("ours", []).append(await sustained(ours, SIGNING, 3, 4))
-            rate.setdefault("theirs", []).append(await sustained(theirs, SIGNING, 3, 4))
-        memory = _spare_memory(engine)
-        cpu_before, starts_before = children_cpu_s(), engine.state().started
-        await engine.stop()
-        cpu = (children_cpu_s() - cpu_before) / max(1, starts_before)
-    _print_table(first_ms, latency, rate, memory, cpu)
-
-
-async def _no_wallet(_pkp_id: str) -> bytes:
-    raise PermissionError
-
-
-def _spare_memory(engine: V8Engine) -> list[int]:
-    return [isolate.resident_bytes() or 0 for isolate in engine._pool._ready]
-
-
-def _print_table(
-    first_ms: float, latency: dict[str, list[float]], rate: dict[str, list[float]], memory: list[int], cpu_s: float
-) -> None:
-    print(f"\nfirst run after the start of the engine: {first_ms:.0f} ms")
-    print(f"{'':18}{'p50 ms':>10}{'p99 ms':>10}{'ratio p50':>12}")
-    for label in ("trivial", "signing"):
-        base = statistics.median(latency[f"theirs {label}"])
-        for who in ("theirs", "ours"):
-            values = sorted(latency[f"{who} {label}"])
-            middle = statistics.median(values)
-            name = "deno run" if who == "theirs" else "v8 engine"
-            print(
-                f"{name:10}{label:8}{middle:10.2f}{values[int(len(values) * 0.99)]:10.2f}{f'1/{base / middle:.1f}':>12}"
-            )
-    ours, theirs = statistics.median(rate["ours"]), statistics.median(rate["theirs"])
-    print(f"sustained signing: engine {ours:.1f}/s, deno run {theirs:.1f}/s, {ours / theirs:.1f} times")
+            for kind, source in SOURCES.items():
+                for name, run in runs.items():
+                    times, pause_s = (9, PAUSE_S) if run is ours else (6, 0.0)
+                    seen[name].latency_ms[kind] += await timed(run, source, times, pause_s)
+        for _ in range(3):
+            for name, run in runs.items():
+                seen[name].per_s.append(await sustained(run, SIGNING))
+        memory = [isolate.resident_bytes() or 0 for isolate in engine._pool._ready]
+    print(
+        f"\nload average at the start {load:.2f}; workerd: {workerd if isinstance(workerd, str) else workerd.version}"
+    )
+    _print_table(seen)
+    print(f"first run after the start of the engine: {first_ms:.0f} ms")
     if memory:
         print(f"resident memory of a spare: {statistics.median(memory) / 2**20:.0f} MiB")
-    print(f"processor time of one isolate, start to end: {cpu_s * 1000:.0f} ms")
+
+
+def _print_table(seen: dict[str, Seen]) -> None:
+    print(f"{'':10}  {'trivial p50':>11} {'p99':>7}  {'signing p50':>11} {'p99':>7}  {'signing/s':>9}")
+    for name, found in seen.items():
+        columns = []
+        for kind in SOURCES:
+            values = sorted(found.latency_ms[kind])
+            columns.append(f"{found.middle(kind):11.2f} {values[int(len(values) * 0.99)]:7.1f}")
+        print(f"{name:10}  {'  '.join(columns)}  {statistics.median(found.per_s):9.1f}")
+    ours = seen["v8 engine"]
+    for name, found in seen.items():
+        if found is not ours:
+            shares = [f"{kind} 1/{found.middle(kind) / ours.middle(kind):.1f}" for kind in SOURCES]
+            times = statistics.median(ours.per_s) / statistics.median(found.per_s)
+            print(f"of {name}: {', '.join(shares)}, sustained {times:.1f} times")

@@ -1,15 +1,24 @@
-"""Times of fresh processes, interleaved so that a busy machine hits every candidate alike."""
+"""What benchmarks share: times of fresh processes, a bare HTTP connection, and a peer of the engine."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import platform
+import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+from svcnb import parts
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +44,119 @@ def interpreter_times(compiled: dict[str, str]) -> Callable[[Mapping[str, str], 
         return {name: statistics.median(times[1:]) for name, times in seen.items()}
 
     return measure
+
+
+WORKERD_VERSION = "1.20261117.1"
+"""The package that is compared with; another one would make other figures."""
+
+_WORKERD_CONFIG = """
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    modules = [(name = "main.js", esModule = embed "main.js"), (name = "ethers.txt", text = embed "ethers.js")],
+    compatibilityDate = "2026-01-01",
+    compatibilityFlags = ["experimental"],
+    bindings = [(name = "LOADER", workerLoader = ())],
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+"""
+# `load` makes a fresh isolate for each request; an action that names ethers gets the library as a module.
+_WORKERD_MAIN = """
+import ethers from "ethers.txt";
+const answer = "Response.json({ response: await main(await request.json()) })";
+const tail = `\\nexport default { async fetch(request) { return ${answer}; } };`;
+export default {
+  async fetch(request, env) {
+    const { code, params } = await request.json();
+    const needs = code.includes("ethers");
+    const modules = { "action.js": (needs ? 'import { ethers } from "./ethers.js";' : "") + code + tail };
+    if (needs) modules["ethers.js"] = ethers;
+    const loaded = env.LOADER.load({
+      compatibilityDate: "2026-01-01", mainModule: "action.js", modules, globalOutbound: null,
+    });
+    const body = JSON.stringify(params);
+    return await loaded.getEntrypoint().fetch(new Request("http://action/", { method: "POST", body }));
+  },
+};
+"""
+
+
+class Workerd:
+    """workerd on a loopback port, reached over one connection a caller at a time."""
+
+    version = WORKERD_VERSION
+
+    def __init__(self, binary: Path, folder: Path) -> None:
+        self._binary = binary
+        self._folder = folder
+
+    @asynccontextmanager
+    async def __call__(self, ethers: Path, params: object) -> AsyncIterator[Callable[[str], Awaitable[Any]]]:
+        """Runs it; yields what executes a source."""
+        (self._folder / "config.capnp").write_text(_WORKERD_CONFIG)
+        (self._folder / "main.js").write_text(_WORKERD_MAIN)
+        shutil.copyfile(ethers, self._folder / "ethers.js")
+        command = [str(self._binary), "serve", "--experimental", "--control-fd=1", str(self._folder / "config.capnp")]
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        assert process.stdout is not None
+        try:
+            port = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))["port"]
+            idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+            async def run(source: str) -> Any:
+                reader, writer = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port)
+                answer = await http_post(reader, writer, "/", json.dumps({"code": source, "params": params}).encode())
+                idle.append((reader, writer))
+                return json.loads(answer)["response"]
+
+            yield run
+            for _, writer in idle:
+                writer.close()
+        finally:
+            process.kill()
+            await process.wait()
+
+
+async def http_post(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: bytes, headers: str = ""
+) -> bytes:
+    """One POST over a connection that stays open, with as little of our own around it as possible."""
+    fixed = f"POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n"
+    head = f"{fixed}{headers}content-length: {len(body)}\r\n\r\n"
+    writer.write(head.encode() + body)
+    status, _, rest = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
+    fields = dict(line.lower().split(b": ", 1) for line in rest.strip().split(b"\r\n"))
+    if b"content-length" in fields:
+        answer = await reader.readexactly(int(fields[b"content-length"]))
+    else:
+        answer = b""
+        while size := int(await reader.readline(), 16):
+            answer += await reader.readexactly(size)
+            await reader.readline()
+        await reader.readline()
+    assert b" 200 " in status + b" ", (status, answer[:500])
+    return answer
+
+
+@pytest.fixture(scope="session")
+def post() -> Callable[..., Awaitable[bytes]]:
+    return http_post
+
+
+@pytest.fixture(scope="session")
+def workerd(tmp_path_factory: pytest.TempPathFactory) -> Workerd | str:
+    """workerd from npm, or why it is not here."""
+    machine = {"x86_64": "64", "amd64": "64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower(), "?")
+    package = f"@cloudflare/workerd-{sys.platform}-{machine}"
+    binaries = f"npm/*/{package}/{WORKERD_VERSION}/bin/workerd"
+    found = list(parts.deno_folder().glob(binaries))
+    if not found:
+        command = [str(parts.deno()), "cache", "-q", "--no-config", "--no-lock", f"npm:{package}@{WORKERD_VERSION}"]
+        fetched = subprocess.run(
+            command, env=parts.deno_environment(), capture_output=True, text=True, timeout=300, check=False
+        )
+        found = list(parts.deno_folder().glob(binaries))
+        if not found:
+            return f"not measured, {package}@{WORKERD_VERSION} cannot be fetched: {fetched.stderr.strip()[-200:]}"
+    return Workerd(found[0], tmp_path_factory.mktemp("workerd"))

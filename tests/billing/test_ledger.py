@@ -130,6 +130,25 @@ async def test_a_hold_may_settle_for_more_than_was_held(ledger):
         await ledger.hold(ANNA)
 
 
+async def test_a_hold_grows_within_the_credit_and_no_further(ledger):
+    await fund(ledger, 5)
+    hold, other = await ledger.hold(ANNA), await ledger.hold(ANNA)
+    await hold.grow(4)
+    await hold.grow(2)  # never shrinks
+    with pytest.raises(StructuredError) as caught:
+        await hold.grow(5)
+    assert caught.value.status == 402
+    with pytest.raises(StructuredError):
+        await ledger.hold(ANNA)
+    other.release()
+    await hold.grow(5)
+    hold.release()
+    await hold.grow(9)  # ended: nothing to grow
+    async with await ledger.hold(ANNA, 5):
+        pass
+    assert await ledger.credit_cents(ANNA) == 5
+
+
 async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger):
     await fund(ledger, 1)
     for _ in range(50):

@@ -24,7 +24,7 @@ from web3.exceptions import ContractCustomError, ContractLogicError
 from web3.providers import JSONBaseProvider
 
 from svcnb import parts
-from svcnb.emulator.chain import Chain
+from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.events import ChainEvent
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody

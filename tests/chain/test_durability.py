@@ -26,7 +26,7 @@ from svcnb.emulator.clock import Clock
 from svcnb.protocol import contract
 
 if TYPE_CHECKING:
-    from svcnb.emulator.chain import Chain
+    from svcnb.emulator.chain.chain import Chain
     from tests.chain.conftest import StartChain
 
 T0 = 1_750_000_000
@@ -162,7 +162,7 @@ async def test_the_same_seed_and_clock_make_the_same_chain_and_another_seed_anot
 async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import asyncio, sys
-        from svcnb.emulator.chain import Chain
+        from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
@@ -201,7 +201,7 @@ class running:  # noqa: N801 - reads as a word in the test
         self.url = url
 
     async def __aenter__(self) -> Chain:
-        from svcnb.emulator.chain import Chain
+        from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
         from svcnb.emulator.settings import Settings

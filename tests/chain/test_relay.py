@@ -15,7 +15,7 @@ from eth_account import Account
 from eth_utils.crypto import keccak
 
 from svcnb import parts
-from svcnb.emulator.chain import Chain
+from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
 from svcnb.emulator.clock import Clock
@@ -60,7 +60,9 @@ def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
     height = world.w3.eth.block_number
     with pytest.raises(ContractRevert) as seen:
         world.run(world.chain.write("addGroup", 404, "", "", [], []))
-    assert (seen.value.name, seen.value.args_) == ("NoAccountAccess", (404, world.chain.payers[0]))
+    assert seen.value.name == "NoAccountAccess"
+    # Any payer may have been the free one.
+    assert seen.value.args_ in [(404, payer) for payer in world.chain.payers]
     assert str(seen.value) == f"NoAccountAccess(404, {world.chain.payers[0]})"
     with pytest.raises(ContractRevert, match="AccountDoesNotExist"):
         world.run(world.chain.view("listGroups", 404, 0, 1))

@@ -156,6 +156,15 @@ def test_a_failed_execution_tells_stage_name_message_and_line(scripted, text, to
     assert error.cid.startswith("Qm")
 
 
+def test_a_run_that_ran_out_of_funds_says_how_to_add_some(scripted) -> None:
+    text = "Internal server error: Your function ran out of funds and was terminated."
+    svc = scripted(lambda _: httpx.Response(500, json=text))
+    with pytest.raises(errors.ActionError, match="ran out of funds") as caught:
+        svc.run("const main = () => 1")
+    assert caught.value.stage == "limit"
+    assert "svc.billing.top_up(500)" in caught.value.hint
+
+
 def test_a_failure_of_the_service_itself_is_no_error_of_the_action(scripted) -> None:
     body = {"error": "internal_error", "message": "the disk is full", "fix": "", "docs_url": ""}
     svc = scripted(lambda _: httpx.Response(500, json=body))

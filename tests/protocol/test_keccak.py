@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import cffi
 import pytest
 from Crypto.Hash import keccak
-from Crypto.Util import _raw_api
 from eth_utils.crypto import keccak as eth_keccak
 from hypothesis import given, strategies as st
 
-from svcnb.protocol import keccak as keccak_module
+from svcnb.protocol import _keccak_abi as keccak_abi, keccak as keccak_module
 from svcnb.protocol.keccak import RATE_BYTES, keccak256, keccak256_pure
 
 
@@ -37,25 +39,36 @@ def test_every_way_gives_the_same_hash(data: bytes) -> None:
 
 @given(st.binary(max_size=600))
 def test_the_librarys_documented_way_gives_the_same(data: bytes) -> None:
-    assert keccak_module._by_wrapper(keccak)(data) == keccak256_pure(data)
+    assert keccak_module._by_wrapper()(data) == keccak256_pure(data)
 
 
 @given(st.binary(max_size=600))
 def test_the_librarys_functions_alone_give_the_same(data: bytes) -> None:
-    if _raw_api.backend != "cffi":
-        pytest.skip("without cffi the documented way is the only one")
-    assert keccak_module._without_wrapper(keccak)(data) == keccak256_pure(data)
+    assert keccak_module._without_wrapper()(data) == keccak256_pure(data)
 
 
 def test_another_release_of_the_library_falls_back_to_the_documented_way(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = {
-        "other functions": lambda library: library.no_such_function,
-        "other results": lambda _library: lambda _data: bytes(32),
+        "other functions": lambda: keccak_abi.ffi.dlopen(None).no_such_function,
+        "other results": lambda: lambda _data: bytes(32),
     }
     for way in wrong.values():
         monkeypatch.setattr(keccak_module, "_native", None)
         monkeypatch.setattr(keccak_module, "_without_wrapper", way)
         assert keccak256(bytes(10_000)) == eth_keccak(bytes(10_000))
+
+
+def test_the_parsed_declarations_are_those_of_the_declarations(tmp_path: Path) -> None:
+    maker = cffi.FFI()
+    maker.set_source(keccak_abi.__name__, None)
+    maker.cdef(keccak_abi.DECLARATIONS)
+    maker.emit_python_code(str(tmp_path / "made.py"))
+    made, kept = (
+        next(node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)).keywords
+        for path in (tmp_path / "made.py", Path(keccak_abi.__file__))
+    )
+    values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in kept}
+    assert values == {keyword.arg: ast.literal_eval(keyword.value) for keyword in made}
 
 
 def test_threads_hash_side_by_side() -> None:
@@ -81,7 +94,6 @@ def _run(program: str) -> list[str]:
 def test_a_few_short_hashes_load_no_library_and_many_do() -> None:
     program = """
 import sys
-from svcnb.protocol import keccak as keccak_module
 from svcnb.protocol.keccak import keccak256
 for turn in range(8):
     keccak256(bytes(64))
@@ -96,7 +108,6 @@ print("Crypto" in sys.modules)
 def test_a_long_input_loads_the_library_at_once() -> None:
     program = """
 import sys
-from svcnb.protocol import keccak as keccak_module
 from svcnb.protocol.keccak import keccak256
 keccak256(bytes(100_000))
 print("Crypto" in sys.modules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 
 import pytest
 from eth_account import Account as EthAccount
@@ -148,7 +149,7 @@ def test_members_come_and_go_one_by_one(mine, action) -> None:
     mine.groups.remove_action(group, action.cid)
     mine.groups.remove_wallet(group, wallet)
     assert mine.groups.contents(group).actions == ()
-    gone = {
+    gone: dict[str, Callable[[], object]] = {
         "ActionDoesNotExist": lambda: mine.groups.remove_action(group, action),
         "PkpDoesNotExist": lambda: mine.groups.remove_wallet(group, wallet),
         "GroupDoesNotExist": lambda: mine.groups.remove(99),

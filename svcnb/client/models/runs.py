@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
+
+from pydantic import PrivateAttr
 
 from svcnb.client import display
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.base import Model
+from svcnb.client.models.traces import Trace
+
+
+class _Teller:
+    """Who can read a run's timeline. No part of the run's value: all are equal, and none is stored with it."""
+
+    def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
+        self.trace = trace
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Teller)
+
+    def __hash__(self) -> int:
+        return hash(_Teller)
+
+    def __reduce__(self) -> tuple[type[_Teller], tuple[()]]:
+        return _Teller, ()
 
 
 class Run(Model):
@@ -31,6 +52,28 @@ class Run(Model):
     """Quiet advice about how it was run."""
 
     quiet = frozenset({"elapsed", "request_id", "notes"})
+
+    _teller: _Teller = PrivateAttr(default_factory=_Teller)
+
+    def known_by(self, trace: Callable[[Run], Trace]) -> Self:
+        """Tells this run who can read its timeline; returns the run."""
+        self._teller = _Teller(trace)
+        return self
+
+    def trace(self) -> Trace:
+        """Returns the timeline of this run, read from the emulator that ran it.
+
+        Raises:
+            TraceUnavailable: The service is no emulator, or has forgotten the run.
+            InvalidArgument: The run came from an asynchronous client or out of a file: ask a client,
+                ``svc.trace(run)``.
+        """
+        if self._teller.trace is None:
+            raise InvalidArgument(
+                "this run has no synchronous client behind it",
+                hint="Ask a client: svc.trace(run), or await svc.trace(run) with an AsyncClient.",
+            )
+        return self._teller.trace(self)
 
     @property
     def cost_cents(self) -> int:

@@ -19,7 +19,7 @@ from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_hash
 
 if TYPE_CHECKING:
-    from svcnb.emulator.chain import Chain
+    from svcnb.emulator.chain.chain import Chain
 
 T = TypeVar("T")
 _KEPT: Final = 20_000

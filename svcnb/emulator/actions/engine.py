@@ -20,4 +20,9 @@ def make_engine(settings: Settings) -> Engine:
     """
     from svcnb.emulator.actions.v8 import V8Engine
 
-    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=settings.action_concurrency)
+    return V8Engine(
+        settings.limits,
+        spares=settings.action_spares,
+        concurrency=settings.action_concurrency,
+        vocabulary=settings.vocabulary,
+    )

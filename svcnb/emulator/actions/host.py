@@ -6,12 +6,11 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Module, OperationRefused
+from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
 from svcnb.emulator.keys.cipher import NONCE_BYTES, CipherError, decrypt, encrypt
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
 from svcnb.protocol.limits import ActionLimits
-from svcnb.protocol.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from svcnb.emulator.actions.network import Network
@@ -33,9 +32,9 @@ class ActionHost:
             `KeyRefused` when this key and action may not use it.
         headers: What the action reads as its headers: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: Makes outbound requests.
-        vocabulary: Names that the action sees.
         packages: Answers imports; None when no package folder is set.
         randomness: Where nonces come from; None is the operating system.
+        meter: Watches the credit of whoever pays.
     """
 
     def __init__(
@@ -46,28 +45,28 @@ class ActionHost:
         wallet_secret: Callable[[str], Awaitable[bytes]],
         headers: Mapping[str, str],
         network: Network,
-        vocabulary: Vocabulary,
         packages: Packages | None = None,
         randomness: Randomness | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self._custody = custody
         self._cid = cid
         self._wallet_secret = wallet_secret
         self._headers = dict(headers)
         self._network = network
-        self._vocabulary = vocabulary
         self._packages = packages
         self._randomness = randomness
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Names that the action sees."""
-        return self._vocabulary
+        self._meter = meter
 
     @property
     def headers(self) -> dict[str, str]:
         """Request and correlation id."""
         return self._headers
+
+    @property
+    def meter(self) -> Meter | None:
+        """Watches the credit of whoever pays."""
+        return self._meter
 
     async def get_private_key(self, pkp_id: str) -> str:
         """A wallet's private key, if this execution may use it."""

@@ -105,6 +105,11 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(data)
 
+    def lower(self) -> None:
+        """Lets everybody else go first from now on."""
+        if self._process is not None:
+            self._host.lower(self._process)
+
     def pause(self) -> None:
         """Stops reading from it, so that it has to wait."""
         if self._transport is not None and not self._transport.is_closing():

@@ -20,6 +20,7 @@ _FAILURES_TO_OPEN = 5
 _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
+_HEAD_START_S = 0.01
 
 
 class Pool:
@@ -41,7 +42,7 @@ class Pool:
     ) -> None:
         self._new_host = new_host
         self._base = spares
-        self._target = spares
+        self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
         self._ready: deque[Isolate] = deque()
@@ -53,6 +54,7 @@ class Pool:
         self._last_failure = ""
         self._open_until = 0.0
         self._last_wait = 0.0
+        self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
         self.started = 0
@@ -72,16 +74,22 @@ class Pool:
         """False while the circuit breaker is open: starting failed again and again."""
         return not self._stopped and self._clock() >= self._open_until
 
-    def start(self) -> None:
-        """Begins to fill in the background."""
+    def start(self, spares: int | None = None) -> None:
+        """Begins to fill in the background.
+
+        Args:
+            spares: How many to begin with, all when None. Called again, there may only be more.
+        """
         self._stopped = False
+        self._target = max(self._target, self._base if spares is None else spares)
         self._fill()
 
     async def stop(self) -> None:
         """Ends all spares; whoever waits gets `EngineUnavailable`."""
         self._stopped = True
-        if self._calm is not None:
-            self._calm.cancel()
+        for timer in (self._calm, self._refill):
+            if timer is not None:
+                timer.cancel()
         self._refuse_waiting("the engine was stopped")
         for task in list(self._starting):
             task.cancel()
@@ -103,7 +111,7 @@ class Pool:
         while self._ready:
             isolate = self._ready.popleft()
             if isolate.usable:
-                self._fill()
+                self._fill_soon()
                 return isolate
             isolate.close()
         self._last_wait = self._clock()
@@ -121,7 +129,17 @@ class Pool:
             if place in self._waiting:
                 self._waiting.remove(place)
 
+    def _fill_soon(self) -> None:
+        """Starting a process is work for a whole core: a run that has just begun comes first, if there are others."""
+        if not self._ready:
+            self._fill()
+        elif self._refill is None:
+            self._refill = asyncio.get_running_loop().call_later(_HEAD_START_S, self._fill)
+
     def _fill(self) -> None:
+        if self._refill is not None:
+            self._refill.cancel()
+            self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
         wanted = self._target + len(self._waiting) - len(self._ready) - len(self._starting)

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -148,6 +149,12 @@ class ProcessHost:
             with contextlib.suppress(OSError):
                 self._send({"kill": process.token})
 
+    def lower(self, process: Process) -> None:
+        """Lets everybody else go first: it gets processor time that nobody else wants."""
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({"lower": process.token})
+
     async def stop(self) -> None:
         """Ends every process and the spawner, and waits until they are gone."""
         self._disconnect("the engine was stopped")
@@ -178,6 +185,8 @@ class ProcessHost:
             data = b""
         if not data:
             spawner, self._spawner = self._spawner, None
+            if sys.platform != "linux":
+                self._end_orphans()
             self._disconnect("the process that starts isolates was lost")
             if spawner is not None:
                 spawner.kill()
@@ -189,6 +198,13 @@ class ProcessHost:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             self._hear(json.loads(line))
+
+    def _end_orphans(self) -> None:
+        """Where the kernel ties no child to its parent, what a lost spawner left behind is ended here."""
+        for process in self._processes.values():
+            if process.pid is not None:
+                with contextlib.suppress(OSError):
+                    os.kill(process.pid, signal.SIGKILL)
 
     def _hear(self, message: dict[str, Any]) -> None:
         if "spawned" in message:

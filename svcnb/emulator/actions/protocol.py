@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
-from svcnb.protocol.vocabulary import Vocabulary
 
-ErrorKind = Literal["throw", "syntax", "timeout", "memory", "host"]
+ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host"]
 
 
 class EngineUnavailable(RuntimeError):
@@ -71,6 +71,19 @@ class FetchResponse:
     redirected: bool = False
 
 
+@dataclass(frozen=True)
+class Meter:
+    """Watches whether a run can still be paid.
+
+    Attributes:
+        every_s: Seconds between two looks.
+        lasts: Asked with the seconds that the run has taken so far; False ends it.
+    """
+
+    every_s: float
+    lasts: Callable[[float], Awaitable[bool]]
+
+
 class Host(Protocol):
     """The operations that an action may ask for. An engine counts them; a host decides whether they are allowed.
 
@@ -78,12 +91,12 @@ class Host(Protocol):
     """
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """Names that the action sees."""
-
-    @property
     def headers(self) -> dict[str, str]:
         """Request and correlation id (reference facts 2.8)."""
+
+    @property
+    def meter(self) -> Meter | None:
+        """Watches the credit of whoever pays for the run; None when nobody does."""
 
     async def get_private_key(self, pkp_id: str) -> str:
         """A wallet's private key, ``0x`` and 64 hex digits."""
@@ -172,6 +185,9 @@ class EngineState:
 
 class Engine(Protocol):
     """Runs actions, each in an isolate of its own."""
+
+    async def prepare(self) -> None:
+        """Begins to warm up as little as a first run needs; returns at once, and `start` follows."""
 
     async def start(self) -> None:
         """Begins to warm up in the background; returns at once."""

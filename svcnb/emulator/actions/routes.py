@@ -10,11 +10,11 @@ from pydantic import Field, StrictStr
 
 from svcnb.emulator.access.guards import FUNDED, KEY, SHED
 from svcnb.emulator.actions.host import ActionHost
-from svcnb.emulator.actions.protocol import EngineUnavailable, Outcome
+from svcnb.emulator.actions.protocol import EngineUnavailable, Meter, Outcome
 from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
-from svcnb.emulator.errors import EndpointFailure, ServiceError, Unavailable
+from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
@@ -93,6 +93,8 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
         note.ended(outcome, 200, call.price_cents if billed else 0)
         return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
     pays = call.hold if service.settings.charge_failed_runs else None
+    if pays is not None and outcome.error_kind == "funds":
+        call.price_cents = pays.cents  # what was there; a run that is ended for want of more leaves no debt
     note.ended(outcome, 500, call.price_cents if pays else 0)
     if pays is not None:
         await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
@@ -140,10 +142,32 @@ def _host(call: Call, cid: str, action_hash: int) -> ActionHost:
         wallet_secret=secret_of,
         headers=headers,
         network=service.network,
-        vocabulary=service.vocabulary,
         packages=service.packages,
         randomness=service.randomness if service.randomness.seeded else None,
+        meter=_meter(call),
     )
+
+
+def _meter(call: Call) -> Meter | None:
+    """Sets a cent aside for every second while a run goes on, so that it ends when the account cannot pay for more.
+
+    Nothing is charged before it has succeeded: a run that is ended for lack of credit costs nothing (specification 7
+    rule 1). Between two looks a run may finish and owe what its account lacks (reference facts 7).
+    """
+    hold = call.hold
+    if hold is None:
+        return None
+
+    async def lasts(elapsed_s: float) -> bool:
+        try:
+            await hold.grow(execution_cost_cents(elapsed_s))
+        except Unavailable:
+            return True  # books out of reach say nothing about the credit; the next look asks again
+        except StructuredError:
+            return False
+        return True
+
+    return Meter(call.service.settings.funds_check_ms / 1000, lasts)
 
 
 class _Note:

@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.nesting import deeper_than
-from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, OperationRefused, Outcome
+from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
+# Our own work among the calls of an isolate, whose ids begin with 1.
+_AUTOPSY, _FUNDS = -1, -2
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
 _MAX_RESPONSE_DEPTH = 128
@@ -37,6 +39,7 @@ def memory_text(limits: ActionLimits) -> str:
     return f"Your function exceeded the maximum memory of {limits.memory_limit_mb} MB and was terminated."
 
 
+FUNDS_TEXT = "Your function ran out of funds and was terminated."
 HOST_LOST_TEXT = "The process that ran this action was lost and has been replaced. Nothing was charged; run it again."
 
 
@@ -63,24 +66,51 @@ class Session:
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._paused = False
+        self._gave_way = False
+        self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
-    async def run(self, source: str, params: object) -> Outcome:
-        """Runs the job to its end; the isolate is to be closed afterwards."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.call_later(self._limits.timeout_ms / 1000, self.time_out)
-        self._trace.add("start")
+    def begin(self, source: str, params: object) -> None:
+        """Hands the job to the isolate, which works from now on.
+
+        Args:
+            source: JavaScript text.
+            params: What ``main`` receives.
+        """
+        self._isolate.begin(self._job(source, params), self._receive, self._lost)
+
+    async def end(self, waited_s: float = 0.0) -> Outcome:
+        """Sees the run through to its end; the isolate is to be closed afterwards.
+
+        Args:
+            waited_s: Seconds that it waited in line, for the trace.
+        """
+        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000, self.time_out)
+        self._trace.add("start", took_ms=round(waited_s * 1000, 3))
+        self._look_at_funds_later()
         try:
-            self._isolate.begin(self._job(source, params), self._receive, self._lost)
             return await self._finished
         finally:
             deadline.cancel()
+            if self._next_look is not None:
+                self._next_look.cancel()
             for task in self._calls.values():
                 task.cancel()
 
     def time_out(self) -> None:
         """Ends the run at its deadline."""
         self._fail("timeout", timeout_text(self._limits))
+
+    def give_way(self) -> None:
+        """Lets runs that begin, spares that warm up and the service itself go first; does it once."""
+        if not self._gave_way:
+            self._gave_way = True
+            self._isolate.lower()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since it began."""
+        return self._trace.elapsed_s
 
     def check_memory(self, slack_bytes: int) -> None:
         """Ends the run if the isolate holds more than it may.
@@ -92,22 +122,25 @@ class Session:
         if grown is not None and grown > self._limits.memory_limit_mb * 2**20 + slack_bytes:
             self._fail("memory", memory_text(self._limits))
 
+    def _look_at_funds_later(self) -> None:
+        if (meter := self._host.meter) is not None:
+            self._next_look = asyncio.get_running_loop().call_later(meter.every_s, self._look_at_funds, meter)
+
+    def _look_at_funds(self, meter: Meter) -> None:
+        task = asyncio.ensure_future(self._end_unless_paid(meter))
+        self._calls[_FUNDS] = task
+        task.add_done_callback(lambda _: self._calls.pop(_FUNDS, None))
+
+    async def _end_unless_paid(self, meter: Meter) -> None:
+        if await meter.lasts(self._trace.elapsed_s):
+            self._look_at_funds_later()
+        else:
+            self._fail("funds", FUNDS_TEXT)
+
     def _job(self, source: str, params: object) -> bytes:
-        words = self._host.vocabulary
-        names = {
-            "namespace": words.namespace,
-            "actions": words.actions_global,
-            "auth": words.auth_global,
-            "headers": words.headers_global,
-            "privateKey": words.private_key_function,
-            "actionPrivateKey": words.action_private_key_function,
-            "actionPublicKey": words.action_public_key_function,
-            "actionWalletAddress": words.action_wallet_address_function,
-        }
         body = {
             "source": source,
             "params": json.dumps(params),
-            "names": names,
             "headers": self._host.headers,
             "maxResponseBytes": self._limits.max_response_length,
             "maxLogBytes": self._limits.max_console_log_length,
@@ -133,7 +166,8 @@ class Session:
         elif kind == "log":
             self._hear_log(str(frame.body["text"]))
         elif kind == "cancel":
-            if (task := self._calls.get(int(frame.body["id"]))) is not None:
+            call_id = int(frame.body["id"])
+            if call_id > 0 and (task := self._calls.get(call_id)) is not None:
                 task.cancel()
         else:
             self._hear_call(str(kind), int(frame.body["id"]), frame)
@@ -158,8 +192,8 @@ class Session:
         self._finish(ok=True, response=response_value(frame.blob))
 
     def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
-        if call_id in self._calls:
-            raise BadFrame("a call id is used twice")
+        if call_id < 1 or call_id in self._calls:
+            raise BadFrame("a call id that is used or is not the isolate's to use")
         task = asyncio.ensure_future(self._answer(kind, call_id, frame))
         self._calls[call_id] = task
         task.add_done_callback(lambda _: self._answered(call_id))
@@ -217,12 +251,13 @@ class Session:
         else:
             raise BadFrame(f"an unknown call {kind[:32]!r}")
         event = "key" if kind in _KEY_OPERATIONS else kind
+        since = self._trace.elapsed_s
         try:
             value = await operation
         except OperationRefused as refused:
-            self._trace.add(event, operation=kind, refused=str(refused))
+            self._trace.timed(event, since, operation=kind, refused=str(refused))
             raise
-        self._trace.add(event, operation=kind)
+        self._trace.timed(event, since, operation=kind)
         return value
 
     async def _fetch(self, frame: Frame) -> tuple[dict[str, Any], bytes]:
@@ -239,17 +274,18 @@ class Session:
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
+        since = self._trace.elapsed_s
         self._trace.add("fetch", **about, phase="start")
         try:
             answer = await self._host.fetch(request, self._limits)
         except OperationRefused as refused:
-            self._trace.add("fetch", **about, refused=str(refused))
+            self._trace.timed("fetch", since, **about, refused=str(refused))
             raise
         except asyncio.CancelledError:
             if not self._finished.done():
-                self._trace.add("fetch", **about, refused="aborted")
+                self._trace.timed("fetch", since, **about, refused="aborted")
             raise
-        self._trace.add("fetch", **about, status=answer.status, bytes=len(answer.body))
+        self._trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
         meta = {
             "status": answer.status,
             "statusText": answer.status_text,
@@ -272,8 +308,8 @@ class Session:
     def _lost(self) -> None:
         if not self._finished.done():
             task = asyncio.ensure_future(self._autopsy())
-            self._calls[-1] = task
-            task.add_done_callback(lambda _: self._calls.pop(-1, None))
+            self._calls[_AUTOPSY] = task
+            task.add_done_callback(lambda _: self._calls.pop(_AUTOPSY, None))
 
     async def _autopsy(self) -> None:
         how, last_words = await self._isolate.died()

@@ -8,7 +8,7 @@ ends all children, removes their folder and exits.
 Lines of JSON both ways:
     in   {"argv", "env", "cwd", "limits", "remove"}      once, first
     in   {"spawn": token}                                with two descriptors: standard input and output, standard error
-    in   {"kill": token}
+    in   {"kill": token}  |  {"lower": token}             lower: it gets processor time that nobody else wants
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s"}
 """
@@ -30,6 +30,7 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
+_LOWEST = 19
 
 
 class Spawner:
@@ -86,6 +87,10 @@ class Spawner:
             pid = self._pids.get(order["kill"])
             if pid is not None:  # reaped here alone, so the number cannot belong to anybody else yet
                 _kill(pid)
+        elif "lower" in order:
+            pid = self._pids.get(order["lower"])
+            if pid is not None:
+                _lower(pid)
         else:
             self._setup = order
 
@@ -159,6 +164,15 @@ class Spawner:
 def _kill(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+def _lower(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        # Each isolate leads a process group of its own, so this reaches all of its threads.
+        os.setpriority(os.PRIO_PGRP, pid, _LOWEST)
+    # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123
+        file.write(str(_LOWEST))
 
 
 def _limit(which: int, value: int) -> None:

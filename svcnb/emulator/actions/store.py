@@ -64,7 +64,8 @@ class Execution:
         status: ``success``, ``failed`` or ``refused``.
         http_status: What was answered.
         error: What went wrong.
-        error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``host``, ``permission`` or ``unavailable``.
+        error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``permission`` or
+            ``unavailable``.
         logs: What the action printed.
         trace: What the engine did, as JSON text.
         cost_cents: What was charged.

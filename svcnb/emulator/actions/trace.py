@@ -17,7 +17,8 @@ class TraceEvent:
         at_ms: Milliseconds since the start of the run.
         kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import`` or ``end``.
         memory_bytes: Resident memory of the isolate beyond what it holds when idle, or None where it cannot be read.
-        detail: What is particular: the operation's name, method, host, status, bytes, how it ended.
+        detail: What is particular: the operation's name, method, host, status, bytes, how it ended; ``took_ms`` is how
+            long the action waited for the service, in milliseconds (at the start: how long it waited in line).
     """
 
     at_ms: float
@@ -58,6 +59,10 @@ class Trace:
         """Seconds since the run started."""
         return self._clock() - self._started
 
+    def timed(self, kind: str, since_s: float, **detail: object) -> None:
+        """Notes the end of something that began when `elapsed_s` was ``since_s``."""
+        self.add(kind, **detail, took_ms=round((self.elapsed_s - since_s) * 1000, 3))
+
     def add(self, kind: str, **detail: object) -> None:
         """Notes an event now. Past `MAX_EVENTS` only the end is kept, the rest is counted."""
         if len(self.events) >= MAX_EVENTS and kind != "end":
@@ -66,6 +71,6 @@ class Trace:
         self.events.append(TraceEvent(round(self.elapsed_s * 1000, 3), kind, self._memory(), detail))
 
     def as_dict(self) -> dict[str, object]:
-        """The timeline as JSON, with the time spent waiting for the host between the events."""
+        """The timeline as JSON."""
         dropped = {"dropped": self.dropped} if self.dropped else {}
         return {"engine": self.engine, "events": [event.as_dict() for event in self.events], **dropped}

@@ -11,16 +11,19 @@ import asyncio
 import contextlib
 import math
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from svcnb import parts
+from svcnb.emulator.actions.names import names_json
 from svcnb.emulator.actions.pool import Pool
 from svcnb.emulator.actions.processes import ProcessHost
 from svcnb.emulator.actions.protocol import EngineState, EngineUnavailable, Host, Outcome
 from svcnb.emulator.actions.session import Session
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
 
 NAME = "v8"
 BOOTSTRAP = Path(__file__).with_name("static") / "engine.js"
@@ -29,7 +32,9 @@ BOOTSTRAP = Path(__file__).with_name("static") / "engine.js"
 _DENO_DATA_MIB = 772
 # Beyond the heap: young generation, compiled code, buffers on their way.
 _MEMORY_SLACK = 48 * 2**20
-_MEMORY_CHECK_S = 0.03
+_LOOK_S = 0.03
+# Most runs end sooner. One that goes on must not keep others from beginning, least of all a busy loop.
+_BRIEF_S = 0.05
 _FLAGS = (
     "--quiet",
     "--no-prompt",
@@ -42,10 +47,10 @@ _FLAGS = (
 _BLANK = frozenset(" \t\n\r\f\v")
 
 
-def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int) -> list[str]:
+def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int, names: str) -> list[str]:
     """What starts one isolate."""
     v8 = f"--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size={memory_limit_mb}"
-    return [str(deno), "run", *_FLAGS, v8, str(bootstrap)]
+    return [str(deno), "run", *_FLAGS, v8, str(bootstrap), names]
 
 
 class V8Engine:
@@ -55,6 +60,7 @@ class V8Engine:
         limits: Limits that processes are prepared for; a run may have tighter ones.
         spares: Warm processes to keep.
         concurrency: Runs at once; more wait in line.
+        vocabulary: Names that actions see.
         bootstrap: The bundle, for tests.
 
     Raises:
@@ -62,9 +68,16 @@ class V8Engine:
     """
 
     def __init__(
-        self, limits: ActionLimits, *, spares: int = 3, concurrency: int = 16, bootstrap: Path = BOOTSTRAP
+        self,
+        limits: ActionLimits,
+        *,
+        spares: int = 3,
+        concurrency: int = 16,
+        vocabulary: Vocabulary | None = None,
+        bootstrap: Path = BOOTSTRAP,
     ) -> None:
         self._limits = limits
+        self._vocabulary = vocabulary or Vocabulary()
         self._bootstrap = bootstrap
         self._deno = parts.deno()
         if not bootstrap.is_file():
@@ -77,6 +90,11 @@ class V8Engine:
         self._watch: asyncio.Task[None] | None = None
         self._in_line = 0
         self._stopped = True
+
+    async def prepare(self) -> None:
+        """Begins with one process, which leaves the machine to whatever else is starting; `start` follows."""
+        self._stopped = False
+        self._pool.start(spares=1)
 
     async def start(self) -> None:
         """Begins to warm up in the background; returns at once."""
@@ -99,13 +117,14 @@ class V8Engine:
             raise EngineUnavailable("the engine does not run")
         if not source.strip("".join(_BLANK)):
             return _nothing_to_do()
+        came = time.monotonic()
         self._in_line += 1
         try:
             await self._gate.acquire()
         finally:
             self._in_line -= 1
         try:
-            return await self._run(source, params, limits, host)
+            return await self._run(source, params, limits, host, came)
         finally:
             self._gate.release()
 
@@ -120,29 +139,35 @@ class V8Engine:
             available=not self._stopped and self._pool.available,
         )
 
-    async def _run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
+    async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
         isolate = await self._pool.take()
+        waited_s = time.monotonic() - came
         try:
             session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes))
+            session.begin(source, params)
+            # What follows is done while the isolate works already.
             self._sessions.add(session)
             try:
-                self._watch_memory()
-                return await session.run(source, params)
+                self._look_after()
+                return await session.end(waited_s)
             finally:
                 self._sessions.discard(session)
         finally:
-            isolate.close()
+            # In the next turn: whoever waits for the outcome has it first.
+            asyncio.get_running_loop().call_soon(isolate.close)
 
-    def _watch_memory(self) -> None:
+    def _look_after(self) -> None:
         if self._watch is None or self._watch.done():
-            self._watch = asyncio.ensure_future(self._check_memory())
+            self._watch = asyncio.ensure_future(self._look_at_sessions())
 
-    async def _check_memory(self) -> None:
+    async def _look_at_sessions(self) -> None:
         # The heap has V8's own limit; this one also sees what lies beside the heap, such as large buffers.
         while self._sessions:
-            await asyncio.sleep(_MEMORY_CHECK_S)
+            await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
                 session.check_memory(_MEMORY_SLACK)
+                if session.elapsed_s > _BRIEF_S:
+                    session.give_way()
 
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
@@ -151,7 +176,7 @@ class V8Engine:
             (folder / file.name).write_bytes(file.read_bytes())
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
-            command_line(self._deno, bootstrap, self._limits.memory_limit_mb),
+            command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names_json(self._vocabulary)),
             env={
                 "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, kept between spares
                 "DENO_NO_UPDATE_CHECK": "1",

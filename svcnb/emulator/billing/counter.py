@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -21,11 +22,12 @@ from svcnb.emulator.store import Store
 
 @dataclass(slots=True)
 class _Order:
-    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin."""
+    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow."""
 
     done: asyncio.Future[int]
     hold: Hold | None
     entry: Entry | None
+    grow_to: int | None = None
 
 
 class Counter:
@@ -52,6 +54,14 @@ class Counter:
         """
         await self._order(hold, None)
 
+    async def grow(self, hold: Hold, cents: int) -> None:
+        """Makes a hold set ``cents`` aside altogether.
+
+        Raises:
+            StructuredError: 402, the credit does not cover it.
+        """
+        await self._order(hold, None, cents)
+
     async def charge(self, entry: Entry, hold: Hold | None) -> int:
         """Posts a charge and ends its hold; also when the caller leaves while waiting.
 
@@ -60,8 +70,8 @@ class Counter:
         """
         return await self._order(hold, entry)
 
-    def _order(self, hold: Hold | None, entry: Entry | None) -> asyncio.Future[int]:
-        order = _Order(asyncio.get_running_loop().create_future(), hold, entry)
+    def _order(self, hold: Hold | None, entry: Entry | None, grow_to: int | None = None) -> asyncio.Future[int]:
+        order = _Order(asyncio.get_running_loop().create_future(), hold, entry, grow_to)
         with self._lock:
             self._waiting.append(order)
             call, self._called = not self._called, True
@@ -108,7 +118,7 @@ class Counter:
         known = books.credits_of(connection, beginning)
         posted = iter(books.post_all(connection, [order.entry for order in orders if order.entry]))
         answers = [
-            next(posted)[1] if order.entry or not order.hold else self._begun(order.hold, known[order.hold.account])
+            next(posted)[1] if order.entry or not order.hold else self._held(order.hold, order.grow_to, known)
             for order in orders
         ]
         # Only now: a hold that began in this round has seen the credit before this round's charges.
@@ -117,9 +127,13 @@ class Counter:
                 self._holds.drop(order.hold)
         return answers
 
-    def _begun(self, hold: Hold, credit_cents: int) -> int | StructuredError:
+    def _held(self, hold: Hold, grow_to: int | None, known: Mapping[str, int]) -> int | StructuredError:
+        credit_cents = known[hold.account]
         try:
-            self._holds.take(hold, credit_cents)
+            if grow_to is None:
+                self._holds.take(hold, credit_cents)
+            else:
+                self._holds.grow(hold, grow_to, credit_cents)
         except StructuredError as refusal:
             return refusal
         return credit_cents

@@ -17,10 +17,18 @@ class Settle(Protocol):
         """Charges ``cents`` and ends the hold; the credit afterwards."""
 
 
+class Grow(Protocol):
+    """What a hold calls to set more aside."""
+
+    def __call__(self, hold: Hold, cents: int) -> Awaitable[None]:
+        """Sets ``cents`` aside altogether."""
+
+
 class Hold:
     """Cents of one account, set aside for one call.
 
-    Settle it when the call succeeded, release it when it failed. As an async context manager it releases by itself.
+    Settle it when the call succeeded, release it when it failed. As an async context manager it releases by itself. A
+    call whose price grows while it is served grows its hold.
 
     Attributes:
         account: Billing wallet, lowercase.
@@ -28,11 +36,14 @@ class Hold:
         state: ``new`` until the database has seen it, then ``active``, at last ``ended``.
     """
 
-    def __init__(self, account: str, cents: int, *, settle: Settle, release: Callable[[Hold], None]) -> None:
+    def __init__(
+        self, account: str, cents: int, *, settle: Settle, grow: Grow, release: Callable[[Hold], None]
+    ) -> None:
         self.account = account
         self.cents = cents
         self.state: Literal["new", "active", "ended"] = "new"
         self._settle = settle
+        self._grow = grow
         self._release = release
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
@@ -48,6 +59,18 @@ class Hold:
             The account's credit in cents afterwards.
         """
         return await self._settle(self, cents, reason=reason, request_id=request_id)
+
+    async def grow(self, cents: int) -> None:
+        """Sets more aside; nothing happens when that much is held already, or when the hold has ended.
+
+        Args:
+            cents: How much is to be held altogether.
+
+        Raises:
+            StructuredError: 402, the account's credit does not cover it. What was held stays held.
+        """
+        if cents > self.cents:
+            await self._grow(self, cents)
 
     def release(self) -> None:
         """Ends the hold without a charge; doing it again, or after `settle`, changes nothing."""
@@ -86,6 +109,21 @@ class Holds:
                 raise payment_required(hold.cents, free)
             self._held[hold.account] += hold.cents
             hold.state = "active"
+
+    def grow(self, hold: Hold, cents: int, credit_cents: int) -> None:
+        """Raises what an active hold sets aside to ``cents``.
+
+        Raises:
+            StructuredError: 402, the credit does not cover it beside what others hold.
+        """
+        with self._lock:
+            if hold.state != "active" or cents <= hold.cents:
+                return
+            free = credit_cents - self._held[hold.account] + hold.cents
+            if free < cents:
+                raise payment_required(cents, free)
+            self._held[hold.account] += cents - hold.cents
+            hold.cents = cents
 
     def drop(self, hold: Hold) -> None:
         """Ends a hold, in whatever state it is."""

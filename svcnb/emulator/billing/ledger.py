@@ -43,7 +43,8 @@ class Ledger:
         Raises:
             StructuredError: 402, what is neither spent nor held does not cover ``cents``.
         """
-        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, release=self._holds.drop)
+        counter, holds = self._counter, self._holds
+        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=holds.drop)
         try:
             await self._counter.begin(hold)
         except BaseException:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
+from svcnb.emulator.chain.early import FUNDS, EarlyNode, first_balances
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
 from svcnb.emulator.chain.gateway import Gateway
@@ -20,13 +20,11 @@ from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError, encode
 from svcnb.protocol.hashes import function_selector
-from svcnb.protocol.keccak import RATE_BYTES, keccak256
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 log = logging.getLogger(__name__)
 
 _ETHER: Final = 10**18
-_FUNDS: Final = 1_000_000 * _ETHER
 _LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
@@ -70,7 +68,9 @@ class Chain:
         chain.on_reset = self._reset
 
     @classmethod
-    async def start(cls, settings: Settings, store: Store, custody: Custody, clock: Clock) -> Chain:
+    async def start(
+        cls, settings: Settings, store: Store, custody: Custody, clock: Clock, early: EarlyNode | None = None
+    ) -> Chain:
         """Starts the built-in chain, or connects to another, and deploys what is missing.
 
         Args:
@@ -78,6 +78,7 @@ class Chain:
             store: Where the journal is kept.
             custody: Keys of owner and payers.
             clock: Time of blocks.
+            early: The built-in chain's node, if it boots already.
 
         Returns:
             The chain, with the contract on it.
@@ -94,15 +95,12 @@ class Chain:
             chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
         else:
             chain = RemoteChain(settings.chain_rpc)
-        # The hash library takes longer to load than the node to start: let both do so at once.
-        loading = asyncio.create_task(asyncio.to_thread(keccak256, bytes(RATE_BYTES * 8)))
         try:
             if isinstance(chain, LocalChain):
-                await chain.start(settings.chain_id, {wallet.address: _FUNDS for wallet in (owner, admin, *payers)})
+                await chain.start(settings.chain_id, first_balances(custody, settings.api_payers), early)
                 chain_id = settings.chain_id
             else:
                 chain_id = await chain.chain_id()
-            await loading
             relay = Relay(chain, chain_id, payers, delay_s=settings.chain_block_time_ms / 1000)
             found = cls(
                 chain=chain,
@@ -116,7 +114,6 @@ class Chain:
             )
             await found._prepare()
         except BaseException:
-            loading.cancel()
             await chain.stop()
             raise
         return found
@@ -135,7 +132,7 @@ class Chain:
         if isinstance(self._chain, LocalChain):
             for address in (owner, self.admin_payer, *self.payers):
                 if int(await self._chain.request("eth_getBalance", address, "latest"), 16) < _LOW:
-                    await self._chain.add_balance(address, _FUNDS)
+                    await self._chain.add_balance(address, FUNDS)
         creations = await deploy.missing(self._chain.request, self._artifact, owner)
         for creation in creations:
             await self._send_as_owner(creation)

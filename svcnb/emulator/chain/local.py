@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.connection import ConnectionLost
+from svcnb.emulator.chain.early import EarlyNode
 from svcnb.emulator.chain.errors import INVALID_PARAMS, TRANSACTION_REJECTED, ChainUnavailable, RpcError
 from svcnb.emulator.chain.journal import BALANCE, TRANSACTION, Entry
 from svcnb.emulator.chain.node import GAS_LIMIT, Node
@@ -78,9 +79,9 @@ class LocalChain:
 
     # --- life -------------------------------------------------------------------------------------------------------
 
-    async def start(self, chain_id: int, balances: dict[str, int]) -> None:
+    async def start(self, chain_id: int, balances: dict[str, int], early: EarlyNode | None = None) -> None:
         """Starts the node and rebuilds the chain from the journal; arguments and errors as of `Replica.open`."""
-        await self._replica.open(chain_id, balances)
+        await self._replica.open(chain_id, balances, early)
         self._ready.set()
         self._writer = asyncio.create_task(self._write_forever(), name="svcnb-chain-writer")
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.connection import ConnectionLost
+from svcnb.emulator.chain.early import EarlyNode
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.journal import BALANCE, Dump, Entry
 from svcnb.emulator.chain.node import Genesis, Node
@@ -65,27 +66,30 @@ class Replica:
         self._unconfirmed: list[tuple[int, str]] = []
         self._marks: dict[bytes, str] = {}
 
-    async def open(self, chain_id: int, balances: dict[str, int]) -> None:
+    async def open(self, chain_id: int, balances: dict[str, int], early: EarlyNode | None = None) -> None:
         """Finds out which chain this is, and builds it.
 
         Args:
             chain_id: The chain's number.
             balances: Wei by address in the first block, if this is the first start.
+            early: A node that boots already; taken if its first block is the right one.
 
         Raises:
             ChainUnusable: The journal is of another chain, or damaged beyond its tail.
             ChainUnavailable: The node does not start.
             PartMissing: The node's binary is not here.
         """
-        proposed = Genesis(chain_id, self._clock.now_s(), balances).as_text()
-        self.genesis_text = await self._store.run(lambda connection: journal.genesis_text(connection, proposed))
+        proposed = Genesis(chain_id, self._clock.now_s(), balances) if early is None else early.genesis
+        self.genesis_text = await self._store.run(
+            lambda connection: journal.genesis_text(connection, proposed.as_text())
+        )
         self.genesis = Genesis.from_text(self.genesis_text)
         if self.genesis.chain_id != chain_id:
             raise ChainUnusable(
                 f"the state is of chain {self.genesis.chain_id}, the settings say {chain_id}: "
                 f"start with --chain-id {self.genesis.chain_id}, or with another state folder"
             )
-        await self.rebuild()
+        await self.rebuild(early)
 
     async def close(self) -> None:
         """Ends the node."""
@@ -224,8 +228,11 @@ class Replica:
 
     # --- building ---------------------------------------------------------------------------------------------------
 
-    async def rebuild(self) -> None:
+    async def rebuild(self, early: EarlyNode | None = None) -> None:
         """Starts a new node and brings it to where the journal is.
+
+        Args:
+            early: A new node that boots already; taken if its first block is the right one.
 
         Raises:
             ChainUnusable: The journal cannot be read.
@@ -245,7 +252,10 @@ class Replica:
                 history.cut,
                 journal.cut.name,
             )
-        node = await Node.start(self.genesis, memory_mb=self._memory_mb)
+        if early is not None and early.genesis == self.genesis:
+            node = await early.take()
+        else:
+            node = await Node.start(self.genesis, memory_mb=self._memory_mb)
         self.node = node
         await self._begin(history.dump)
         for entry in history.tail:

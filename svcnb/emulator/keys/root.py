@@ -15,12 +15,12 @@ import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svcnb.emulator.keys.secp import SECRET_BYTES
-from svcnb.emulator.store import get_meta, set_meta
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 FILE_NAME: Final = "root_secret"
 _MAGIC: Final = "svcnb-root-1"
@@ -103,6 +103,9 @@ def bind_root(connection: Connection, root_secret: bytes) -> None:
         RootSecretUnusable: The database was made with another root secret.
     """
     shown = _fingerprint(root_secret).hex()
+    # Only here, so that the secret can be there before the database library is.
+    from svcnb.emulator.store import get_meta, set_meta
+
     kept = get_meta(connection, _META)
     if kept is None:
         set_meta(connection, _META, shown)

@@ -14,8 +14,9 @@ import { internals } from "./runtime/internals.ts";
 import { Runner } from "./runtime/run.ts";
 
 install(wasm);
-const runner = new Runner(internals);
+const runner = new Runner(internals, JSON.parse(Deno.args[0]!));
 arrangeGlobals();
+runner.installNames();
 Object.defineProperty(globalThis, "fetch", {
   value: makeFetch(),
   writable: false,

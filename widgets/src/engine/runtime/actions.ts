@@ -1,13 +1,14 @@
 /** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
 import { call } from "./channel.ts";
 import type { Imported } from "./imports.ts";
-import type { Job, Names } from "./job.ts";
+import type { Names } from "./job.ts";
 import {
   defineProperty,
   freeze,
   jsonStringify,
   promiseThen,
   RangeError,
+  reflectApply,
   stringTrim,
   TypeError,
 } from "./primordials.ts";
@@ -36,8 +37,7 @@ export interface Namespace {
 }
 
 /** Makes the objects of the namespace, of which only the headers could be changed. */
-export function makeNamespace(job: Job, responses: Responses, imported: () => readonly Imported[]): Namespace {
-  const { names } = job;
+export function makeNamespace(names: Names, responses: Responses, imported: () => readonly Imported[]): Namespace {
   const actions = freeze({
     Encrypt: async (args: Arguments) => {
       const pkpId = text(args, "pkpId", "Encrypt");
@@ -65,7 +65,7 @@ export function makeNamespace(job: Job, responses: Responses, imported: () => re
     },
     showImportDetails: () => imported(),
   });
-  return { actions, auth: freeze({}), headers: readOnlyHeaders(job.headers) };
+  return { actions, auth: freeze({}), headers: readOnlyHeaders() };
 }
 
 /** Puts the namespace on the global object so that nothing can move it. */
@@ -80,9 +80,16 @@ function hold(name: string, value: unknown): void {
   defineProperty(globalThis, name, { value, writable: false, enumerable: true, configurable: false });
 }
 
+const setHeader = Headers.prototype.set;
+
+/** Gives the headers of a namespace their values; to be called before the action runs. */
+export function fillHeaders({ headers }: Namespace, values: Readonly<Record<string, string>>): void {
+  for (const name in values) reflectApply(setHeader, headers, [name, values[name]]);
+}
+
 /** Not frozen: Deno keeps a cache on the object when it is iterated. */
-function readOnlyHeaders(values: Readonly<Record<string, string>>): Headers {
-  const headers = new Headers(values);
+function readOnlyHeaders(): Headers {
+  const headers = new Headers();
   for (const name of ["append", "delete", "set"]) {
     defineProperty(headers, name, {
       value() {

@@ -1,6 +1,6 @@
 /** What the host sends to start a run. */
 
-/** The names of the interface, which follow from the service's name. */
+/** The names of the interface, which a spare is warmed with; they follow from the service's name. */
 export interface Names {
   readonly namespace: string;
   readonly actions: string;
@@ -16,7 +16,6 @@ export interface Job {
   readonly source: string;
   /** JSON text of the parameters. */
   readonly params: string;
-  readonly names: Names;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxResponseBytes: number;
   readonly maxLogBytes: number;

@@ -2,10 +2,11 @@
 import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 
 export class Responses {
-  readonly #maxBytes: number;
+  #maxBytes = 0;
   #stored: string | null = null;
 
-  constructor(maxBytes: number) {
+  /** Allows `maxBytes` for the text. */
+  open(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
 

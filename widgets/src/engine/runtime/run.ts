@@ -1,12 +1,13 @@
 /** One execution, from the job to its end frame. */
-import { installNamespace, makeNamespace } from "./actions.ts";
+import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
+import type { Namespace } from "./actions.ts";
 import { send, startPump } from "./channel.ts";
 import { Log } from "./console.ts";
 import { describe, SCRIPT_NAME } from "./failure.ts";
 import { forgetHandover, linkImports } from "./imports.ts";
 import type { Imported } from "./imports.ts";
 import type { Internals } from "./internals.ts";
-import type { Job } from "./job.ts";
+import type { Job, Names } from "./job.ts";
 import {
   defineProperty,
   encode,
@@ -27,7 +28,6 @@ const preventDefault = uncurryThis(Event.prototype.preventDefault);
 const REHEARSAL = jsonStringify({
   source: "(async (params) => { await null; return { params }; })",
   params: "{}",
-  names: { namespace: "N", actions: "A", auth: "U", headers: "H" },
   headers: { "x-request-id": "0" },
   maxResponseBytes: 1000,
   maxLogBytes: 1000,
@@ -37,11 +37,17 @@ export class Runner {
   readonly #internals: Internals;
   readonly #findMain: () => unknown;
   readonly #log: Log;
+  readonly #names: Names;
+  readonly #namespace: Namespace;
+  readonly #responses = new Responses();
+  #imported: readonly Imported[] = [];
   #ended = false;
 
-  constructor(internals: Internals) {
+  constructor(internals: Internals, names: Names) {
     this.#internals = internals;
     this.#log = new Log(internals);
+    this.#names = names;
+    this.#namespace = this.#makeNamespace();
     const { Script } = internals.vm;
     // Reads `main` from the script scope, where const, let and class live, too.
     const script = new Script("main", { filename: SCRIPT_NAME });
@@ -56,14 +62,20 @@ export class Runner {
     this.#catchStrays();
   }
 
+  /** Puts the namespace in its place, once everything that has no place among the globals is gone. */
+  installNames(): void {
+    installNamespace(this.#names, this.#namespace);
+  }
+
   /**
    * Goes through the steps of a run with a script that declares nothing and answers nobody, so that all of it is
    * compiled and has been executed once.
    */
   async rehearse(): Promise<void> {
     const job = jsonParse(REHEARSAL) as Job;
-    const responses = new Responses(job.maxResponseBytes);
-    makeNamespace(job, responses, () => []);
+    const responses = new Responses();
+    responses.open(job.maxResponseBytes);
+    fillHeaders(this.#makeNamespace(), job.headers);
     clearTimeout(later(() => {}, 0));
     await linkImports(job.source, this.#internals.vm);
     const { Script } = this.#internals.vm;
@@ -78,9 +90,8 @@ export class Runner {
 
   /** Starts the job; its end frame goes out as soon as `main` has settled. */
   async start(job: Job): Promise<void> {
-    const responses = new Responses(job.maxResponseBytes);
-    let imported: readonly Imported[] = [];
-    installNamespace(job.names, makeNamespace(job, responses, () => imported));
+    fillHeaders(this.#namespace, job.headers);
+    this.#responses.open(job.maxResponseBytes);
     this.#log.open(job.maxLogBytes);
     let source = job.source;
     const { Script } = this.#internals.vm;
@@ -89,7 +100,7 @@ export class Runner {
     try {
       const linked = await linkImports(source, this.#internals.vm);
       if (linked !== null) {
-        imported = linked.imported;
+        this.#imported = linked.imported;
         source = linked.source;
         run(new Script(linked.prelude, { filename: SCRIPT_NAME }));
         forgetHandover();
@@ -109,10 +120,15 @@ export class Runner {
       this.#fail(error, "top level");
       return;
     }
-    this.#callMain(params, responses);
+    this.#callMain(params);
   }
 
-  #callMain(params: unknown, responses: Responses): void {
+  #makeNamespace(): Namespace {
+    return makeNamespace(this.#names, this.#responses, () => this.#imported);
+  }
+
+  #callMain(params: unknown): void {
+    const responses = this.#responses;
     const fail = (error: unknown) => this.#fail(error, "in promise");
     const done = (value: unknown) => {
       try {

@@ -1,0 +1,153 @@
+"""The timeline of one execution, as the emulator keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+
+from pydantic import Field
+
+from svcnb.client import display
+from svcnb.client.models.base import Model
+
+_SHOWN: Final = 60
+_KILOBYTE: Final = 1024
+_COLOURS: Final = {
+    "start": "#8886", "key": "#c80", "encrypt": "#c80", "decrypt": "#c80", "fetch": "#38c", "import": "#38c",
+    "console": "#888", "end": "#3a3",
+}  # fmt: skip
+
+
+class TraceEvent(Model):
+    """One moment of a run."""
+
+    at_ms: float
+    """Milliseconds since the start of the run."""
+
+    kind: str
+    """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
+
+    memory_bytes: int | None = None
+    """Memory of the isolate beyond what it holds when idle; None where the machine does not tell."""
+
+    took_ms: float | None = None
+    """Milliseconds that the action waited for the service; at the start, those it waited in line."""
+
+    operation: str | None = None
+    """Which key operation."""
+
+    refused: str | None = None
+    """Why the operation ended in an error inside the action."""
+
+    method: str | None = None
+    """HTTP method of an outbound request."""
+
+    host: str | None = None
+    """Host of an outbound request; its path and query may hold secrets and are not kept."""
+
+    status: int | None = None
+    """HTTP status of an outbound answer."""
+
+    bytes: int | None = None
+    """Size of a body, a console line or a module."""
+
+    phase: str | None = None
+    """``start`` for an outbound request that went out; the event of its answer has none."""
+
+    ok: bool | None = None
+    """At the end: whether the action succeeded."""
+
+    error_kind: str | None = None
+    """At the end of a failed run: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
+
+    quiet = frozenset({"at_ms", "memory_bytes", "took_ms"})
+
+    @property
+    def label(self) -> str:
+        """What happened, in a few words that are the same in every run."""
+        words: list[str] = [self.kind]
+        if self.operation and self.operation != self.kind:
+            words.append(self.operation.replace("_", " "))
+        words += [text for text in (self.method, self.host, self.phase) if text]
+        if self.status is not None:
+            words.append(str(self.status))
+        if self.refused is not None:
+            words.append("refused")
+        if self.ok is not None:
+            words.append("ok" if self.ok else self.error_kind or "failed")
+        return " ".join(words)
+
+
+class Trace(Model):
+    """What happened in one execution and when: operations on keys, outbound requests, console lines, the end.
+
+    Its text is the same for equal runs. Its table in a notebook shows times, which differ from run to run.
+    """
+
+    engine: str
+    """Which engine ran it."""
+
+    events: tuple[TraceEvent, ...] = Field(default=())
+    """In the order in which they happened."""
+
+    dropped: int = 0
+    """Events beyond the first thousand, which were only counted."""
+
+    def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @property
+    def elapsed_ms(self) -> float:
+        """Milliseconds from the start to the last event."""
+        return self.events[-1].at_ms if self.events else 0.0
+
+    @property
+    def waited_ms(self) -> float:
+        """Milliseconds of the run that went to the service's answers: keys, requests, packages. Overlaps count once."""
+        total, reached = 0.0, 0.0
+        spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)
+        for begin, end in spans:
+            total += max(0.0, end - max(begin, reached))
+            reached = max(reached, end)
+        return round(total, 3)
+
+    @property
+    def peak_memory_bytes(self) -> int | None:
+        """Largest memory that an event saw; None where the machine does not tell."""
+        return max((event.memory_bytes for event in self.events if event.memory_bytes is not None), default=None)
+
+    def of(self, kind: str) -> tuple[TraceEvent, ...]:
+        """Returns the events of one kind, for example ``fetch``."""
+        return tuple(event for event in self.events if event.kind == kind)
+
+    def __repr__(self) -> str:
+        labels = [event.label for event in self.events[:_SHOWN]]
+        more = len(self.events) - len(labels) + self.dropped
+        return f"Trace({self.engine!r}, {', '.join(labels)}{f', and {more} more' if more else ''})"
+
+    def _repr_html_(self) -> str:
+        """One row an event: its time, how long the action waited for it as a bar, the isolate's memory."""
+        whole = max(self.elapsed_ms, 0.001)
+        rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
+        more = len(self.events) - _SHOWN + self.dropped
+        left_out = f", {more} events left out" if more > 0 else ""
+        note = (
+            f"engine {self.engine}, {self.waited_ms:.1f} of {self.elapsed_ms:.1f} ms waiting for the service{left_out}"
+        )
+        return display.waterfall("Trace", ("ms", "event", "", "memory"), rows, note)
+
+
+def _row(event: TraceEvent, whole_ms: float) -> str:
+    # What it waited in line lies before the run.
+    took = 0.0 if event.kind == "start" else event.took_ms or 0.0
+    left = max(0.0, event.at_ms - took) / whole_ms * 100
+    width = max(0.7, took / whole_ms * 100)
+    failed = event.refused is not None or event.ok is False
+    colour = "#d33" if failed else _COLOURS.get(event.kind, "#888")
+    memory = "" if event.memory_bytes is None else f"{event.memory_bytes / _KILOBYTE**2:.1f} MB"
+    bar = display.bar(min(left, 99.3), min(width, 100 - min(left, 99.3)), colour)
+    return display.cells((f"{event.at_ms:.1f}", escape(event.label), bar, memory), escape(event.refused or ""))

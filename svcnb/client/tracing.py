@@ -1,0 +1,42 @@
+"""Reads the timeline of an execution from the emulator that ran it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import ActionError, InvalidArgument, NotFound, NotTheApi, ServiceError, TraceUnavailable
+from svcnb.client.models.runs import Run
+from svcnb.client.models.traces import Trace
+
+Traced = Run | ActionError | ServiceError | str
+"""What names an execution: its result, its failure, or the id of its request."""
+
+
+def trace(of: Traced) -> Flow[Trace]:
+    """Asks the emulator's control plane for a run.
+
+    Raises:
+        TraceUnavailable: Nobody kept one.
+        InvalidArgument: Nothing in ``of`` tells which run is meant.
+    """
+    request_id = of if isinstance(of, str) else of.request_id
+    if not request_id:
+        raise InvalidArgument(
+            "this names no execution: it has no request id",
+            hint="Give what svc.run returned or raised, or the X-Request-Id of the answer.",
+        )
+    call = Call(
+        "GET", f"//_emulator/runs/{quote(request_id, safe='')}", _parse, key=False, control=True, patience="read"
+    )
+    try:
+        return (yield from ask(call))
+    except (NotFound, NotTheApi) as error:
+        raise TraceUnavailable(f"there is no trace of request {request_id}") from error
+
+
+def _parse(body: Any, _answer: Answer) -> Trace:
+    if body["trace"] is None:
+        raise TraceUnavailable(f"request {body['request_id']} ran nothing: it was refused with {body['http_status']}")
+    return Trace.model_validate(body["trace"])

@@ -1,0 +1,55 @@
+"""pycryptodome's C functions of Keccak, declared ahead of time for cffi.
+
+pycryptodome hands C declarations to cffi when it is imported, which loads a C parser and builds its tables: 30 to 80
+milliseconds, more than the emulator waits for its whole chain. cffi can write the parsed form down instead ("out-of-
+line ABI mode"), and reading it back takes a fraction of a millisecond. Below is that form of `DECLARATIONS`; a test
+makes it again and compares.
+
+Raises:
+    ImportError: cffi or pycryptodome's library is not here.
+    OSError: The library cannot be loaded.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, Final
+
+import _cffi_backend
+
+DECLARATIONS: Final = """
+int keccak_init(void **state, size_t capacity_bytes, uint8_t rounds);
+int keccak_destroy(void *state);
+int keccak_absorb(void *state, const uint8_t *in, size_t len);
+int keccak_digest(void *state, uint8_t *digest, size_t len, uint8_t padding);
+"""
+
+# fmt: off
+ffi: Final[Any] = _cffi_backend.FFI(
+    "svcnb.protocol._keccak_abi",
+    _version=0x2601,
+    _types=(
+        b"\x00\x00\x13\x0d\x00\x00\x06\x03\x00\x00\x1c\x01\x00\x00\x12\x01\x00\x00\x00\x0f\x00\x00\x13\x0d"
+        b"\x00\x00\x14\x03\x00\x00\x00\x0f\x00\x00\x13\x0d\x00\x00\x06\x11\x00\x00\x03\x03\x00\x00\x1c\x01"
+        b"\x00\x00\x12\x01\x00\x00\x00\x0f\x00\x00\x13\x0d\x00\x00\x06\x11\x00\x00\x03\x03\x00\x00\x1c\x01"
+        b"\x00\x00\x00\x0f\x00\x00\x07\x01\x00\x00\x00\x01"
+    ),
+    _globals=(
+        b"\x00\x00\x0e\x23keccak_absorb", 0,
+        b"\x00\x00\x05\x23keccak_destroy", 0,
+        b"\x00\x00\x08\x23keccak_digest", 0,
+        b"\x00\x00\x00\x23keccak_init", 0,
+    ),
+)
+# fmt: on
+
+
+def _opened() -> Any:
+    found = find_spec("Crypto.Hash._keccak")
+    if found is None or found.origin is None:
+        raise ImportError("pycryptodome has no Crypto.Hash._keccak")
+    return ffi.dlopen(found.origin)
+
+
+library: Final[Any] = _opened()
+"""The functions. Kept here, because they are gone from memory with the object that loaded them."""

@@ -1,0 +1,152 @@
+"""An execution over HTTP from end to end, and what a thousand of them leave in memory.
+
+The whole path: body, CID, key, permission, isolate, the wallet's key, ethers, the charge in the ledger, the answer.
+Run on a machine that does nothing else:
+
+    pytest tests/benchmarks -o python_files=bench_execution.py -s
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+TRIVIAL = "const main = (p) => p"
+SIGNING = """async function main({ pkpId, text }) {
+  return new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId })).signMessage(text);
+}"""
+ROUNDS = 60
+PAUSE_S = 0.2
+MANY = 1_000
+SPARES = 3
+MB = 2**20
+
+
+class Bench:
+    """An emulator of its own with an account, a group of one action and one wallet, and a key that may run it."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self.emulator = emulator
+        account = emulator.client().accounts.create("bench")
+        owner = emulator.client(api_key=account.api_key)
+        self.wallet = owner.wallets.create()
+        group = owner.groups.create("bench", wallets=[self.wallet], actions=[TRIVIAL, SIGNING])
+        key = owner.usage_keys.create("bench", execute_in_groups=[group])
+        assert key.usage_api_key is not None
+        self.headers = f"x-api-key: {key.usage_api_key.reveal()}\r\n"
+        self.address = emulator.base_url.removeprefix("http://").split(":")
+
+    def body(self, source: str) -> bytes:
+        params = {"pkpId": self.wallet.wallet_address, "text": "benchmark"}
+        return json.dumps({"code": source, "js_params": params}).encode()
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    with Emulator(starter_credits=10_000) as emulator:
+        yield Bench(emulator)
+
+
+async def run_all(
+    bench: Bench, post: Callable[..., Awaitable[bytes]], source: str, times: int, pause_s: float
+) -> list[float]:
+    """Milliseconds of runs over one connection, one at a time."""
+    reader, writer = await asyncio.open_connection(*bench.address)
+    body, seen = bench.body(source), []
+    for _ in range(times):
+        await asyncio.sleep(pause_s)
+        started = time.perf_counter()
+        await post(reader, writer, "/core/v1/svc_action", body, bench.headers)
+        seen.append((time.perf_counter() - started) * 1000)
+    writer.close()
+    await writer.wait_closed()
+    return seen
+
+
+async def test_an_execution_over_http(bench: Bench, post: Callable[..., Awaitable[bytes]]) -> None:
+    print(f"\nload average at the start {os.getloadavg()[0]:.2f}")
+    await run_all(bench, post, SIGNING, 5, PAUSE_S)
+    seen: dict[str, list[float]] = {"trivial": [], "signing": []}
+    for _ in range(ROUNDS // 10):
+        for name, source in (("trivial", TRIVIAL), ("signing", SIGNING)):
+            seen[name] += await run_all(bench, post, source, 10, PAUSE_S)
+    for name, values in seen.items():
+        values.sort()
+        print(f"{name}: p50 {statistics.median(values):.2f} ms, p90 {values[int(len(values) * 0.9)]:.2f} ms")
+
+
+async def test_a_thousand_executions_leave_little_in_memory(
+    bench: Bench, post: Callable[..., Awaitable[bytes]]
+) -> None:
+    await run_all(bench, post, SIGNING, 100, 0)
+    before = await settled(bench.emulator)
+    print(f"\nidle, {sum(before.values()) / MB:.0f} MB: " + words(before))
+    started = time.perf_counter()
+    await run_all(bench, post, SIGNING, MANY, 0)
+    rate = MANY / (time.perf_counter() - started)
+    after = await settled(bench.emulator)
+    ours = [name for name in before if name != "chain"]
+    grown = sum(after[name] - before[name] for name in ours) / MB
+    print(f"after {MANY} runs at {rate:.0f} a second, {sum(after.values()) / MB:.0f} MB: {words(after)}")
+    print(f"server and engine have grown by {grown:.1f} MB")
+    assert grown < 10
+
+
+async def settled(emulator: Emulator) -> dict[str, int]:
+    """Resident bytes of every part once the spares are the usual number again, for three seconds."""
+    calm = 0
+    for _ in range(180):
+        await asyncio.sleep(0.5)
+        calm = calm + 1 if len(processes(emulator.pid).get("spare", [])) == SPARES else 0
+        if calm == 6:
+            return {name: sum(sizes) for name, sizes in sorted(processes(emulator.pid).items())}
+    raise AssertionError(f"not {SPARES} spares: {processes(emulator.pid)}")
+
+
+def processes(root: int) -> dict[str, list[int]]:
+    """Proportional resident bytes of the emulator and all it started, by what they are."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found: dict[str, list[int]] = {}
+    for pid in parents:
+        line = [pid]
+        while line[-1] in parents and line[-1] != root:
+            line.append(parents[line[-1]])
+        if line[-1] != root:
+            continue
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        # Proportional: pages that spares share are counted once.
+        size = next(int(row.split()[1]) * 1024 for row in rollup.splitlines() if row.startswith("Pss:"))
+        found.setdefault(_kind(command), []).append(size)
+    return found
+
+
+def _kind(command: bytes) -> str:
+    for part, kind in ((b"engine.js", "spare"), (b"anvil", "chain"), (b"spawner.py", "spawner")):
+        if part in command:
+            return kind
+    return "server"
+
+
+def words(found: dict[str, int]) -> str:
+    return ", ".join(f"{name} {size / MB:.0f}" for name, size in found.items())
