@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from svcnb.client.calls import Call, Flow, Notice, Now, Pause, Request, Step
+from svcnb.client.calls import Act, Call, Flow, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
 from svcnb.client.exchange import exchange
 
@@ -58,6 +58,8 @@ class SyncSession:
                 return None
             case Now():
                 return time.perf_counter(), time.time()
+            case Act():
+                return step.do()
             case Notice():
                 return [_tell(listener, step.record) for listener in self.listeners]
 
@@ -98,6 +100,8 @@ class AsyncSession:
                 return None
             case Now():
                 return time.perf_counter(), time.time()
+            case Act():
+                return step.do() if step.do_async is None else await step.do_async()
             case Notice():
                 for listener in self.listeners:
                     told = _tell(listener, step.record)
