@@ -126,7 +126,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
 
 _EXTRAS = {
     "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},
-    "chain": {"eth_abi", "eth_account", "web3"},
+    "chain": {"eth_abi", "eth_account"},
     "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
     "reports": {"papermill"},
 }
