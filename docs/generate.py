@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -66,13 +67,17 @@ def limits() -> str:
         for name, value in vars(numbers).items()
         if name.isupper() and isinstance(value, (int, float, tuple))
     ]
-    run = [(f"`{field.name}`", f"`{field.default}`") for field in dataclasses.fields(numbers.ActionLimits)]
+    told = _attributes(numbers.ActionLimits)
+    run = [
+        (f"`{field.name}`", f"`{field.default}`", told[field.name])
+        for field in dataclasses.fields(numbers.ActionLimits)
+    ]
     return _document(
         "Limits",
         "The numbers of the interface; units stand in the names.",
         _table(("name", "value"), rows),
         "## One execution of an action",
-        _table(("name", "value"), run),
+        _table(("name", "value", "what"), run),
     )
 
 
@@ -101,7 +106,6 @@ def errors() -> str:
 def exit_codes() -> str:
     """How a command ends."""
     import ast
-    import inspect
 
     from svcnb import exit_codes as module
 
@@ -144,6 +148,13 @@ def _tree(kind: type[Exception]) -> Iterable[type[Exception]]:
 
 def _first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
+
+
+def _attributes(kind: type) -> dict[str, str]:
+    """What a class says of its attributes, by name."""
+    _, _, told = (inspect.getdoc(kind) or "").partition("Attributes:\n")
+    lines = (line.strip() for line in told.partition("\n\n")[0].splitlines())
+    return {name: text.strip() for name, colon, text in (line.partition(":") for line in lines) if colon}
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

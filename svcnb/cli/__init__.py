@@ -14,7 +14,7 @@ from svcnb.exit_codes import ExitCode
 
 # Name -> the help line. It is also the first line of the command's own help; a test holds both equal.
 COMMANDS: dict[str, str] = {
-    "account": "Make accounts and look at them.",
+    "account": "Make accounts, look at them, and hand them over.",
     "actions": "Register actions and put them into groups.",
     "apply": "Make the account as it is described.",
     "billing": "Credit: balance and top-up.",

@@ -129,7 +129,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
 
 _EXTRAS = {
     "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},
-    "chain": {"eth_abi", "eth_account", "web3"},
+    "chain": {"eth_abi", "eth_account"},
     "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
     "lint": {"tree_sitter", "tree_sitter_javascript"},
     "reports": {"papermill"},

@@ -21,7 +21,7 @@ ANSWER_TIMEOUT_S = 5.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
     "emulator": ("coincurve", "fastapi", "sqlalchemy", "uvicorn"),
-    "chain": ("eth-account", "web3"),
+    "chain": ("coincurve", "eth-account"),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 # Without these the emulator still runs.

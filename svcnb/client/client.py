@@ -33,6 +33,8 @@ from svcnb.client.session import AsyncSession, Listener, SyncSession
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
+    from svcnb.client.chain_secured.async_door import AsyncChainSecured
+    from svcnb.client.chain_secured.door import ChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
 AnyKey = str | Secret | UsageKey | Account
@@ -226,6 +228,13 @@ class Client(_Settings):
     def billing(self) -> Billing:
         """Credit and payments."""
         return Billing(self._session)
+
+    @cached_property
+    def chain_secured(self) -> ChainSecured:
+        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        from svcnb.client.chain_secured.door import ChainSecured
+
+        return ChainSecured(self._session)
 
     @cached_property
     def node(self) -> Node:
@@ -472,6 +481,13 @@ class AsyncClient(_Settings):
     def billing(self) -> AsyncBilling:
         """Credit and payments."""
         return AsyncBilling(self._session)
+
+    @cached_property
+    def chain_secured(self) -> AsyncChainSecured:
+        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+
+        return AsyncChainSecured(self._session)
 
     @cached_property
     def node(self) -> AsyncNode:

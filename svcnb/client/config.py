@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -88,6 +88,7 @@ class Config:
         retries: How often to repeat.
         correlation_id: Sent along with every call and echoed by the service; None for none.
         history: File that runs are recorded in; ``off`` for none, None for the usual place.
+        wallet_auth: Makes the header by which a wallet, in place of a key, opens the billing endpoints; None otherwise.
     """
 
     base_url: str
@@ -101,6 +102,7 @@ class Config:
     retries: Retries = field(default_factory=Retries)
     correlation_id: str | None = None
     history: str | None = None
+    wallet_auth: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
 
     def replace(self, **changes: Any) -> Config:
         """Returns a copy with some settings changed."""

@@ -5,6 +5,7 @@
     SvcnbError
     ├── ConfigError            a setting is missing or unusable
     ├── InvalidArgument        refused here, before anything was sent
+    ├── NotConfirmed           irreversible, and nobody said confirm=True
     ├── TransportError         no usable answer came back
     │   ├── TimedOut
     │   └── NotTheApi          something answered, but not this service
@@ -94,6 +95,25 @@ class ConfigError(SvcnbError):
 
 class InvalidArgument(SvcnbError, ValueError):
     """An argument was refused here, before anything was sent or charged."""
+
+
+class NotConfirmed(SvcnbError):
+    """Something irreversible was asked for without ``confirm=True``; nothing was done.
+
+    Attributes:
+        consequences: What will happen, one sentence or two each.
+    """
+
+    def __init__(self, message: str, *, consequences: tuple[str, ...] = (), hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.consequences = consequences
+
+    def __str__(self) -> str:
+        listed = "".join(f"\n- {sentence}" for sentence in self.consequences)
+        return f"{self.message}{listed}" + (f"\nNext step: {self.hint}" if self.hint else "")
+
+    def _repr_html_(self) -> str:
+        return display.failure(type(self).__name__, self.message, self.hint, self.consequences)
 
 
 class TransportError(SvcnbError):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from svcnb.client.calls import Call, Flow, Later, Notice, Now, Pause, Request, Step
+from svcnb.client.calls import Act, Call, Flow, Later, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
 from svcnb.client.exchange import exchange
 
@@ -60,6 +60,8 @@ class SyncSession:
                 return time.perf_counter(), time.time()
             case Later():
                 return lambda: self.drive(step.flow())
+            case Act():
+                return step.do()
             case Notice():
                 return [_tell(listener, step.record) for listener in self.listeners]
 
@@ -102,6 +104,8 @@ class AsyncSession:
                 return time.perf_counter(), time.time()
             case Later():
                 return lambda: self.drive(step.flow())
+            case Act():
+                return step.do() if step.do_async is None else await step.do_async()
             case Notice():
                 for listener in self.listeners:
                     told = _tell(listener, step.record)

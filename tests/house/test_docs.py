@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 from importlib import import_module
@@ -53,6 +54,22 @@ def test_every_setting_stands_on_its_page(generate: ModuleType) -> None:
 
     written = generate.settings()
     assert [name for name in Settings.model_fields if f"| `{name}` |" not in written] == []
+
+
+def test_limits_stand_on_their_page_as_the_code_and_the_service_read_them(generate: ModuleType) -> None:
+    from svcnb.emulator.settings import Settings
+    from svcnb.protocol import limits
+
+    written = generate.limits()
+    in_force = Settings.load({}).limits
+    for field in dataclasses.fields(limits.ActionLimits):
+        (row,) = [line for line in written.splitlines() if line.startswith(f"| `{field.name}` |")]
+        _, _, value, what, _ = (cell.strip() for cell in row.split("|"))
+        assert value == f"`{getattr(in_force, field.name)}`"
+        assert what.endswith(".")
+    # Specification 8.
+    for row in ("`max_get_keys_count` | `10`", "`max_fetch_count` | `50`", "`MIN_PAYMENT_CENTS` | `500`"):
+        assert row in written
 
 
 def test_every_command_stands_on_its_page(generate: ModuleType) -> None:

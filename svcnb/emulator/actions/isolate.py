@@ -105,6 +105,11 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(data)
 
+    def deafen(self) -> None:
+        """Nothing it says from now on is heard, nor that it goes."""
+        self._on_data = self._on_lost = None
+        self.pause()
+
     def lower(self) -> None:
         """Gives it a smaller share of the processor from now on."""
         if self._process is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
@@ -30,6 +31,7 @@ from svcnb.emulator.store import Store, StoreUnavailable, metadata
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 _SPARE: Final = 256
+_LAG_S: Final = 0.02
 
 executions = Table(
     "executions",
@@ -99,6 +101,7 @@ class RunLog:
         self._store = store
         self._waiting: list[Execution] = []
         self._writer: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
         self._since_trim = _SPARE
 
     def add(self, execution: Execution) -> None:
@@ -110,6 +113,7 @@ class RunLog:
     async def flush(self) -> None:
         """Returns once everything added so far is written."""
         if self._writer is not None:
+            self._hurry.set()
             await self._writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
@@ -140,6 +144,10 @@ class RunLog:
         return found
 
     async def _write(self) -> None:
+        self._hurry.clear()
+        # The charge of the same call is on its way to the same database, and a caller waits for it.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:
             rows, self._waiting = self._waiting, []
             self._since_trim += len(rows)

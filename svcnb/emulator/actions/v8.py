@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from svcnb import parts
+from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.names import names_json
 from svcnb.emulator.actions.pool import Pool
 from svcnb.emulator.actions.processes import ProcessHost
@@ -35,6 +36,7 @@ _MEMORY_SLACK = 48 * 2**20
 _LOOK_S = 0.03
 # Most runs end sooner. One that goes on must not keep others from beginning, least of all a busy loop.
 _BRIEF_S = 0.05
+_FAREWELL_S = 0.02
 _FLAGS = (
     "--quiet",
     "--no-prompt",
@@ -87,6 +89,7 @@ class V8Engine:
         self._pool = Pool(self._new_host, spares=spares)
         self._folder: Path | None = None
         self._sessions: set[Session] = set()
+        self._ending: dict[Isolate, asyncio.TimerHandle] = {}
         self._watch: asyncio.Task[None] | None = None
         self._in_line = 0
         self._stopped = True
@@ -104,6 +107,8 @@ class V8Engine:
     async def stop(self) -> None:
         """Ends every process. Runs under way end with kind ``host``."""
         self._stopped = True
+        for isolate in list(self._ending):
+            self._bury(isolate)
         if self._watch is not None:
             self._watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -142,6 +147,7 @@ class V8Engine:
     async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
         isolate = await self._pool.take()
         waited_s = time.monotonic() - came
+        outcome = None
         try:
             session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes))
             session.begin(source, params)
@@ -149,12 +155,24 @@ class V8Engine:
             self._sessions.add(session)
             try:
                 self._look_after()
-                return await session.end(waited_s)
+                outcome = await session.end(waited_s)
+                return outcome
             finally:
                 self._sessions.discard(session)
         finally:
-            # In the next turn: whoever waits for the outcome has it first.
-            asyncio.get_running_loop().call_soon(isolate.close)
+            self._end(isolate, at_once=outcome is None or not outcome.ok)
+
+    def _end(self, isolate: Isolate, *, at_once: bool) -> None:
+        """Ends a process. That of a good run may wait: taking it apart is work, and an answer is on its way out."""
+        if at_once or self._stopped:
+            isolate.close()
+            return
+        isolate.deafen()
+        self._ending[isolate] = asyncio.get_running_loop().call_later(_FAREWELL_S, self._bury, isolate)
+
+    def _bury(self, isolate: Isolate) -> None:
+        self._ending.pop(isolate).cancel()
+        isolate.close()
 
     def _look_after(self) -> None:
         if self._watch is None or self._watch.done():
