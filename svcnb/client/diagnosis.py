@@ -32,8 +32,8 @@ class _Way:
     widens: int
     order: int
 
-    def repair(self) -> Repair:
-        return Repair(says=self.says, code="\n".join(self.lines), cost_cents=self.calls * MANAGEMENT_COST_CENTS)
+    def repair(self, price_cents: int) -> Repair:
+        return Repair(says=self.says, code="\n".join(self.lines), cost_cents=self.calls * price_cents)
 
 
 @dataclass
@@ -46,6 +46,8 @@ class _Found:
 def diagnose(picture: Picture) -> Explanation:
     """Returns what connects key, action and wallet, the missing link, and the calls that repair it."""
     found = _Diagnosis(picture).find()
+    # What an owner writes to the contract costs gas and no credit (specification 8).
+    price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
     ways = sorted(found.ways, key=lambda way: (way.calls, way.widens, way.order))[:MAX_REPAIRS]
     return Explanation(
         allowed=not found.missing,
@@ -56,7 +58,7 @@ def diagnose(picture: Picture) -> Explanation:
         wallet=picture.wallet,
         every_group=unbound(picture),
         groups=tuple(link for link in links(picture) if link.action or link.wallet or link.key),
-        repairs=tuple(way.repair() for way in ways),
+        repairs=tuple(way.repair(price) for way in ways),
         warnings=tuple(warnings(picture)),
     )
 
@@ -227,7 +229,8 @@ class _Diagnosis:
 
     def _renew(self) -> _Way:
         picture = self.picture
-        line = f'{picture.subject}.usage_keys.update("{picture.key_hash}")'
+        term = "" if picture.subject == "svc" else ', expires_in="365d"'
+        line = f'{picture.subject}.usage_keys.update("{picture.key_hash}"{term})'
         return _Way("writes the key anew, which gives it a new term", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Way:

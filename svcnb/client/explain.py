@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from svcnb.client.calls import Flow, ask, now
 from svcnb.client.config import Config
@@ -16,15 +16,68 @@ from svcnb.client.models.accounts import Account
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.picture import Kind, Picture
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.picture import Kind, Picture, master_wallet_of
 from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, key_hash, raw_cid, wallet_address
-from svcnb.client.resources import actions, billing, group_flows, usage_keys, wallets
+from svcnb.client.resources import accounts, actions, billing, group_flows, usage_keys, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, keccak256
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS, WILDCARD_HASH, looks_like_hash
 
 AnyKeyRef: TypeAlias = "KeyRef | Account | None"
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """One key, one action and perhaps one wallet, as whoever asks has them.
+
+    Attributes:
+        key_hash: The key's hash.
+        secret: The key's text; None when only the hash is known.
+        action_hash: The action's hashed CID.
+        cid: The action's raw CID; None when only the hash is known.
+        name: The action's own name.
+        wallet: The wallet's address; None for the run alone.
+    """
+
+    key_hash: str
+    secret: str | None = field(repr=False)
+    action_hash: str
+    cid: str | None
+    name: str
+    wallet: str | None
+
+    @classmethod
+    def of(cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None) -> AskedFor:
+        """Reads references.
+
+        Args:
+            key: The key; the client's own when None.
+            action: The action.
+            wallet: The wallet.
+            own: The client's own key.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+        """
+        secret = _text_of(key, own)
+        return cls(
+            key_hash=_hash_of(key, secret),
+            secret=secret,
+            action_hash=_one_action(action),
+            cid=_cid(action),
+            name=action.name if isinstance(action, Action) else "",
+            wallet=None if wallet is None else _one_wallet(wallet),
+        )
+
+    def find(self, known: Listing[UsageKey]) -> UsageKey | None:
+        """Returns the key's record among those of an account.
+
+        A ChainSecured key stands there by the hash of its text, or of its 32 bytes (specification 4.4).
+        """
+        hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
+        return next((item for item in known if item.api_key_hash in hashes), None)
 
 
 def explain(
@@ -39,44 +92,48 @@ def explain(
         wallet: The wallet that the action wants to use; None for the run alone.
         clock_skew: Seconds that the service's clock is ahead.
     """
-    secret = _text_of(key, config)
-    hashed = _hash_of(key, secret)
-    permitted = _one_action(action)
-    address = None if wallet is None else _one_wallet(wallet)
+    asked = AskedFor.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:
         known = yield from usage_keys.listing()
     except Unauthorized:
-        if config.api_key is None or hashed != api_key_hash(config.api_key.reveal()):
+        if not _is_own(config, asked):
             raise
         # Nothing can be read with a key that nobody knows; that it is unknown is the answer.
-        return diagnose(
-            Picture("unknown", hashed, None, permitted, _cid(action), _name(action), address, (), (), now=unix)
-        )
-    account = yield from wallets.listing(None)
-    addresses = [item.wallet_address for item in account]
-    record = _record(known, hashed, secret)
-    kind = (yield from _kind(config, secret, hashed, addresses)) if record is None else "usage"
+        return diagnose(_picture(asked, "unknown", unix))
+    held = yield from wallets.listing(None)
+    record = asked.find(known)
+    kind = (yield from _kind(config, asked, held)) if record is None else "usage"
     registered = yield from actions.listing(None)
-    name = next((item.name for item in registered if item.hashed_cid == permitted), "") or _name(action)
     groups = yield from _groups()
     credit = yield from _credit()
-    return diagnose(
-        Picture(
-            kind=kind,
-            key_hash=record.api_key_hash if record else hashed,
-            key=record,
-            action_hash=permitted,
-            cid=_cid(action),
-            action_name=name,
-            wallet=address,
-            wallets=addresses,
-            groups=groups,
-            other_keys=[item for item in known if item is not record],
-            now=unix + clock_skew,
-            available_cents=credit,
-        )
+    managed = yield from accounts.exists()
+    found = _picture(
+        asked,
+        kind,
+        unix + clock_skew,
+        key=record,
+        key_hash=record.api_key_hash if record else asked.key_hash,
+        action_name=next((item.name for item in registered if item.hashed_cid == asked.action_hash), asked.name),
+        wallets=[item.wallet_address for item in held],
+        master_wallet=master_wallet_of(held),
+        groups=groups,
+        other_keys=[item for item in known if item is not record],
+        available_cents=credit,
+        # Of a ChainSecured account only the contract takes changes, from the object that its owner opened.
+        subject="svc" if managed else "mine",
     )
+    return diagnose(found)
+
+
+def _picture(asked: AskedFor, kind: Kind, unix: float, **read: Any) -> Picture:
+    nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
+    known = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
+    return Picture(kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known)
+
+
+def _is_own(config: Config, asked: AskedFor) -> bool:
+    return config.api_key is not None and asked.key_hash == api_key_hash(config.api_key.reveal())
 
 
 def _groups() -> Flow[list[tuple[Group, GroupContents]]]:
@@ -95,25 +152,18 @@ def _credit() -> Flow[int | None]:
     return balance.available_cents
 
 
-def _kind(config: Config, secret: str | None, hashed: str, addresses: list[str]) -> Flow[Kind]:
+def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
     """Finds out whose key it is that stands in no list of this account."""
-    if config.api_key is not None and hashed == api_key_hash(config.api_key.reveal()):
+    if _is_own(config, asked):
         return "master"  # it could read the account and is none of its usage keys
-    if secret is None:
+    if asked.secret is None:
         return "unknown"
-    theirs = wallets.page(0, 1)
     try:
-        first = yield from ask(replace(theirs, headers={"X-Api-Key": secret}))
+        first = yield from ask(replace(wallets.page(0, 1), headers={"X-Api-Key": asked.secret}))
     except Unauthorized:
         return "unknown"
-    same = bool(first) and bool(addresses) and first[0].wallet_address == addresses[0]
+    same = bool(first) and bool(held) and first[0].wallet_address == held[0].wallet_address
     return "master" if same else "elsewhere"
-
-
-def _record(known: Listing[UsageKey], hashed: str, secret: str | None) -> UsageKey | None:
-    # A ChainSecured key stands in the contract by the hash of its text, or of its 32 bytes (specification 4.4).
-    hashes = {hashed} | ({bytes_hash} if secret and (bytes_hash := _hash_of_bytes(secret)) else set())
-    return next((item for item in known if item.api_key_hash in hashes), None)
 
 
 def _hash_of_bytes(secret: str) -> str | None:
@@ -124,14 +174,14 @@ def _hash_of_bytes(secret: str) -> str | None:
     return "0x" + keccak256(raw).hex() if len(raw) == 32 else None  # noqa: PLR2004 - the length of a secret
 
 
-def _text_of(key: AnyKeyRef, config: Config) -> str | None:
+def _text_of(key: AnyKeyRef, own: Secret | None) -> str | None:
     if key is None:
-        if config.api_key is None:
+        if own is None:
             raise InvalidArgument(
                 "there is no key to explain: this client has none and none was given",
                 hint="svc.explain(key, action), or svc.with_key(key).",
             )
-        return config.api_key.reveal()
+        return own.reveal()
     if isinstance(key, Account):
         return key.api_key.reveal()
     if isinstance(key, UsageKey):
@@ -167,7 +217,3 @@ def _cid(action: ActionRef) -> str | None:
         return raw_cid(action)
     except InvalidArgument:
         return None
-
-
-def _name(action: ActionRef) -> str:
-    return action.name if isinstance(action, Action) else ""

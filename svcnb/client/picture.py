@@ -12,6 +12,7 @@ from typing import Final, Literal
 from svcnb.client.models.explanation import ExplanationWarning, GroupLink, WarningCode
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
 
 MASTER_NAME: Final = "the account's master key"
 
@@ -20,7 +21,7 @@ Kind = Literal["usage", "master", "unknown", "elsewhere"]
 _TEXTS: Final[dict[WarningCode, str]] = {
     "master_key": "this is the master key: whoever holds it owns the account. A usage key with execute_in_groups alone "
     "does the same without that risk",
-    "wildcard_key": "the key relies on a wildcard (0): it may run any action with any wallet of the account, also the "
+    "wildcard_key": "the key relies on a wildcard (0): it may run any action with any wallet of the account, also a "
     "master wallet, whose private key is the account key. Some services want a group for the wallet even so",
     "wildcard_action": "group {} relies on a wildcard (0): it permits every action, also one written by a stranger",
     "wildcard_wallet": "group {} relies on a wildcard: it permits every wallet of the account",
@@ -44,7 +45,8 @@ class Picture:
         cid: The action's raw CID; None when only the hash is known.
         action_name: What the account calls the action.
         wallet: Address of the wallet; None when none was asked about.
-        wallets: All wallets of the account; the first is its master wallet.
+        wallets: All wallets of the account.
+        master_wallet: The wallet whose private key is the account's master key; None for an account that never had one.
         groups: All groups and what they permit.
         other_keys: The account's other usage keys.
         now: The service's time in Unix seconds.
@@ -60,6 +62,7 @@ class Picture:
     action_name: str
     wallet: str | None
     wallets: Sequence[str]
+    master_wallet: str | None
     groups: Sequence[tuple[Group, GroupContents]]
     other_keys: Sequence[UsageKey] = ()
     now: float = 0.0
@@ -104,8 +107,19 @@ def executes(key: UsageKey, group: int) -> bool:
 
 def reaches_master(picture: Picture, contents: GroupContents) -> bool:
     """Whether a group permits the account's master wallet, and so the account key."""
-    master = picture.wallets[0] if picture.wallets else None
-    return contents.any_wallet or any(wallet.wallet_address == master for wallet in contents.wallets)
+    if picture.master_wallet is None:
+        return False
+    return contents.any_wallet or any(each.wallet_address == picture.master_wallet for each in contents.wallets)
+
+
+def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
+    """Returns the wallet whose private key is the account's master key (reference facts 4.2).
+
+    An account that a wallet opened has none; one that was converted still has it.
+    """
+    first = wallets[0] if wallets else None
+    named = first is not None and (first.name == "AMW" or first.description == "Account Master Wallet")
+    return first.wallet_address if first is not None and named else None
 
 
 def expired(key: UsageKey, now: float) -> bool:

@@ -47,7 +47,7 @@ class SyncSession:
         finally:
             flow.close()
 
-    def _perform(self, step: Step) -> object:
+    def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
         match step:
             case Call():
                 return self.drive(exchange(step, self.config))
@@ -91,7 +91,7 @@ class AsyncSession:
         finally:
             flow.close()
 
-    async def _perform(self, step: Step) -> object:
+    async def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
         match step:
             case Call():
                 return await self.drive(exchange(step, self.config))

@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from svcnb import Action, ActionError, Forbidden, InvalidArgument, OutOfCredit, SvcnbError, Unauthorized, everything
+from svcnb import (
+    Action,
+    ActionError,
+    Forbidden,
+    InvalidArgument,
+    LocalSigner,
+    OutOfCredit,
+    SvcnbError,
+    Unauthorized,
+    everything,
+)
 from svcnb.client.models.explanation import Explanation
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
@@ -308,7 +318,7 @@ def use(svc, given: SetUp) -> Any:
 
 def repaired(code: str, svc, given: SetUp) -> SetUp:
     """Runs the code of a repair; it may make another key or wallet to use."""
-    names: dict[str, Any] = {"svc": svc}
+    names: dict[str, Any] = {"svc": svc, "mine": svc}
     exec(code, names)  # noqa: S102 - that it runs is what is tested
     return given._replace(key=names.get("key", given.key), wallet=names.get("wallet", given.wallet))
 
@@ -351,6 +361,62 @@ def test_the_refusal_itself_explains(name, svc, other) -> None:
     explanation = caught.value.explain()  # type: ignore[attr-defined]
     # Seen with the refused key, another account's key is one of an account that lacks the group.
     assert explanation.missing == ("action_in_no_group" if missing == "key_of_another_account" else missing)
+
+
+# --- the same in an account that a wallet owns ----------------------------------------------------------------------
+
+NOT_ON_CHAIN = {"the_master_key_and_a_wallet_of_nobody", "a_key_with_fifty_groups_and_the_action_in_the_next"}
+
+
+@pytest.fixture
+def open_account(emulator):
+    """Opens ChainSecured accounts with credit."""
+
+    def make(name: str) -> Any:
+        owner = LocalSigner.random()
+        emulator.faucet(owner.address)
+        mine = emulator.client().chain_secured.create(owner, name)
+        mine.billing.top_up(500)
+        return mine
+
+    return make
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in NOT_ON_CHAIN])
+def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(name, emulator, open_account) -> None:
+    missing, build = CASES[name]
+    mine, other = open_account("explained"), open_account("another")
+    given = build(mine, other)
+    anyone = emulator.client()
+    with pytest.raises((Forbidden, Unauthorized, ActionError)):
+        use(anyone, given)
+    explanation = mine.explain(*given)
+    # Whose key it is that the contract does not list for this account, nobody tells.
+    assert explanation.missing == ("key_unknown" if missing == "key_of_another_account" else missing)
+    assert explanation.repair.cost_cents == 0
+    now_given = repaired(explanation.repair.code, mine, given)
+    assert use(anyone, now_given) == (66 if now_given.wallet else 1)
+    assert mine.explain(*now_given).allowed
+
+
+def test_over_http_the_repair_of_a_chain_secured_account_is_its_owner_s(emulator, open_account) -> None:
+    mine = open_account("explained")
+    key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g")])
+    with pytest.raises(Forbidden) as caught:
+        emulator.client(api_key=key).run(ACTION, {})
+    explanation = caught.value.explain()
+    assert explanation.repair.code.startswith("mine.groups.add_action(1, ")
+    assert use(emulator.client(), repaired(explanation.repair.code, mine, SetUp(key))) == 1
+
+
+def test_a_chain_secured_account_has_no_master_wallet_to_beware_of(open_account) -> None:
+    mine = open_account("explained")
+    wallet = mine.wallets.create()
+    key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g", actions=[ACTION], wallets=[wallet])])
+    assert mine.explain(key, ACTION, wallet).warnings == ()
+
+
+# --- the refusal itself ---------------------------------------------------------------------------------------------
 
 
 async def test_the_refusal_itself_explains_when_awaited(emulator, svc) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from svcnb.client.calls import Flow
 from svcnb.client.chain import history
 from svcnb.client.chain.history import AuditEntry, Change, Permission
-from svcnb.client.chain_secured import account_flows
+from svcnb.client.chain_secured import account_flows, explain_flow
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.nouns import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
 from svcnb.client.chain_secured.ownership import Ownership
@@ -21,6 +21,8 @@ from svcnb.protocol.hashes import uint256_hex
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.wallet_auth import WalletAuth
+    from svcnb.client.models.explanation import Explanation
+    from svcnb.client.references import ActionRef, KeyRef, WalletRef
     from svcnb.client.signing import Signer
 
 T = TypeVar("T")
@@ -101,6 +103,21 @@ class ChainSecuredAccount(KnownAccount):
     def describe(self) -> OnChain:
         """Returns the account as it stands on chain: owner, who pays, and how much of everything."""
         return self._do(account_flows.describe(self._account))
+
+    def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Explains why a usage key may run an action with a wallet, or which link is missing and what repairs it.
+
+        Read from the contract, so free, and needs no key. The repairs are transactions of the owner.
+
+        Args:
+            key: A usage key, its text or its hash.
+            action: The action, its source, CID or hashed CID.
+            wallet: The wallet that the action wants to use; None to explain the run alone.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+        """
+        return self._do(explain_flow.explain(self._account, key, action, wallet))
 
     def transfer_ownership(self, to: Signer | str, *, confirm: bool = False) -> Transfer:
         """Hands the account to another wallet, for good. Everything in it stays, the credit too.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain.history import AuditEntry, Change, Permission
-from svcnb.client.chain_secured import account_flows
+from svcnb.client.chain_secured import account_flows, explain_flow
 from svcnb.client.chain_secured.account import ChainSecuredAccount, KnownAccount, audit, diff, permissions
 from svcnb.client.chain_secured.async_nouns import (
     AsyncOnChainActions,
@@ -27,6 +27,8 @@ from svcnb.client.session import AsyncSession
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.wallet_auth import WalletAuth
+    from svcnb.client.models.explanation import Explanation
+    from svcnb.client.references import ActionRef, KeyRef, WalletRef
     from svcnb.client.signing import Signer
 
 T = TypeVar("T")
@@ -71,6 +73,10 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def describe(self) -> OnChain:
         """See `ChainSecuredAccount.describe`."""
         return await self._do(account_flows.describe(self._account))
+
+    async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """See `ChainSecuredAccount.explain`."""
+        return await self._do(explain_flow.explain(self._account, key, action, wallet))
 
     async def transfer_ownership(self, to: Signer | str, *, confirm: bool = False) -> Transfer:
         """See `ChainSecuredAccount.transfer_ownership`."""

@@ -66,10 +66,11 @@ class Repair(Model):
     """What it does, in words."""
 
     code: str
-    """Python that does it, one call a line; the account's own name stands where the calls go to."""
+    """Python that does it, one call a line. ``svc`` is a client with the account's master key; ``mine`` stands for a
+    ChainSecured account that its owner opened."""
 
     cost_cents: int
-    """What the calls cost, in cents."""
+    """What the calls cost, in cents; 0 where they are transactions, which cost gas."""
 
 
 class ExplanationWarning(Model):
