@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FREE: Final = frozenset(
     {
-        "accounts.create", "accounts.exists", "actions.list", "actions.cid", "billing.balance", "billing.top_up",
+        "accounts.convert", "accounts.create", "accounts.exists", "actions.list", "actions.cid", "billing.balance", "billing.top_up",
         "explain", "groups.list", "groups.contents", "node.chain_config", "node.health", "node.limits", "node.version",
         "usage_keys.list", "wallets.list",
     }
