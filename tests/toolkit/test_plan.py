@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets as secrets_module
+import signal
 import stat
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from svcnb import Action, InvalidArgument, OutOfCredit, TransportError
+from svcnb import Action, InvalidArgument, LocalSigner, OutOfCredit, TransportError
 from svcnb.toolkit.history import History
 from svcnb.toolkit.plan import Description, Plan, plan
 
@@ -359,6 +361,75 @@ def test_the_same_plan_applied_again_goes_on_where_it_stopped(svc, state, monkey
     assert [step.kind for step in found.apply(secrets={})] == ["group", "key"]
 
 
+# --- the same in an account that a wallet owns ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def mine(emulator, tmp_path, monkeypatch):
+    """A ChainSecured account in its owner's hands, with credit for runs."""
+    monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
+    owner = LocalSigner.random()
+    emulator.faucet(owner.address, 10**20)
+    account = emulator.client().chain_secured.create(owner, "planned")
+    account.billing.top_up(500)
+    return account
+
+
+def test_on_chain_a_plan_costs_gas_and_no_credit(mine, emulator, tmp_path) -> None:
+    found = plan(mine, SMALL)
+    assert (found.cost.cents, found.cost.calls) == (0, 5)
+    before = mine.billing.balance()
+    written = len(mine.receipts)
+    found.apply(secrets=tmp_path / "keys.json")
+    used = sum(receipt.gas_used for receipt in mine.receipts[written:])
+    assert used / 1.2 < found.cost.gas < used * 1.2
+    assert mine.billing.balance() == before
+    assert steps(plan(mine, SMALL)) == []
+    kept = json.loads((tmp_path / "keys.json").read_text())
+    assert emulator.client(api_key=kept["runner"]).run(ADD, n=1).response == 2
+    assert "gas" in repr(plan(mine, changed(keys={"more": {}})))
+
+
+@pytest.mark.parametrize("drift", DRIFTS, ids=lambda drift: drift.__name__)
+def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
+    plan(mine, SMALL, state=state).apply(secrets={})
+    if drift is drift_master:
+        mine.groups.add_wallet(1, mine.wallets.create("other"))
+    else:
+        drift(mine)
+    found = plan(mine, SMALL, state=state)
+    assert [str(step).startswith(said) for step, said in zip(found, DRIFTS[drift], strict=True)] == [True] * len(found)
+    found.apply(secrets={})
+    assert steps(plan(mine, SMALL, state=state)) == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
+def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state, monkeypatch, at, when) -> None:
+    noun, verb = at.split(".")
+    resource = getattr(mine, noun)
+    original = getattr(resource, verb)
+
+    def cut(*arguments: Any, **options: Any) -> Any:
+        if when == "after":
+            original(*arguments, **options)
+        raise Cut("gone")
+
+    monkeypatch.setattr(resource, verb, cut)
+    with pytest.raises(Cut):
+        plan(mine, SMALL, state=state).apply(secrets={})
+    monkeypatch.setattr(resource, verb, original)
+    plan(mine, SMALL, state=state).apply(secrets={})
+    assert steps(plan(mine, SMALL, state=state)) == []
+    assert [len(mine.groups.list()), len(mine.usage_keys.list()), len(mine.actions.list())] == [1, 1, 2]
+    assert [item.name for item in mine.wallets.list()].count("hot") == 1
+
+
+def test_an_account_without_a_master_wallet_says_so(mine) -> None:
+    with pytest.raises(InvalidArgument, match="has no master wallet"):
+        plan(mine, {"groups": {"g": {"wallets": ["master"]}}}).apply()
+
+
 # --- a large account ------------------------------------------------------------------------------------------------
 
 
@@ -376,44 +447,74 @@ LARGE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(svc, emulator, tmp_path) -> None:
-    described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
-    described.write_text(json.dumps(LARGE))
-    program = textwrap.dedent("""
-        import json, sys, svcnb
+PROGRAMS = {
+    "managed": "account = svcnb.Client()",
+    "owned": "account = svcnb.Client().chain_secured.open(svcnb.LocalSigner.from_key(os.environ['OWNER_KEY']))",
+}
+
+
+@pytest.fixture(params=["managed", "owned"])
+def large_account(request, emulator, tmp_path, monkeypatch):
+    """An account in each mode: itself, and the program and settings with which another process applies the plan."""
+    monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
+    settings = {"SVC_BASE_URL": emulator.base_url}
+    if request.param == "managed":
+        account = request.getfixturevalue("svc")
+        settings["SVC_API_KEY"] = account.config.api_key.reveal()
+    else:
+        key = "0x" + secrets_module.token_hex(32)
+        owner = LocalSigner.from_key(key)
+        emulator.faucet(owner.address, 10**21)
+        account = emulator.client().chain_secured.create(owner, "large")
+        account.billing.top_up(500)
+        settings["OWNER_KEY"] = key
+    program = textwrap.dedent(f"""
+        import json, os, sys, svcnb
         from svcnb.toolkit.plan import plan
         description, state, secrets = sys.argv[1:]
-        plan(svcnb.Client(), json.load(open(description)), state=state).apply(secrets=secrets, progress=False)
+        {PROGRAMS[request.param]}
+        plan(account, json.load(open(description)), state=state).apply(secrets=secrets, progress=False)
     """)
-    settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": svc.config.api_key.reveal()}
+    return account, program, settings
+
+
+@pytest.mark.slow
+def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(large_account, emulator, tmp_path) -> None:
+    account, program, settings = large_account
+    described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
+    described.write_text(json.dumps(LARGE))
     command = [sys.executable, "-W", "ignore", "-c", program, str(described), str(state), str(secrets)]
-    for until in (lambda: len(svc.wallets.list()) > 40, lambda: len(svc.groups.list()) > 20, secrets.exists):
+    for reached in (
+        lambda: len(account.wallets.list()) > 40,
+        lambda: len(account.groups.list()) > 20,
+        secrets.exists,
+    ):
         killed = subprocess.Popen(command, env=os.environ | settings)
         give_up = time.monotonic() + 120
-        while not until() and killed.poll() is None and time.monotonic() < give_up:
+        while not reached() and killed.poll() is None and time.monotonic() < give_up:
             pass
         killed.kill()
-        assert killed.wait() != 0, "it was killed, not done"
-    found = plan(svc, LARGE, state=state)
+        assert killed.wait() == -signal.SIGKILL, "it was killed, not done"
+    found = plan(account, LARGE, state=state)
     assert 0 < len(found) < 60
     found.apply(secrets=secrets)
-    assert steps(plan(svc, LARGE, state=state)) == []
-    assert [len(svc.groups.list()), len(svc.actions.list()), len(svc.usage_keys.list())] == [50, 100, 40]
-    assert len([item for item in svc.wallets.list() if item.name == "Wallet"]) == 100
-    assert len(svc.groups.contents(4).actions) == 12
+    assert steps(plan(account, LARGE, state=state)) == []
+    assert [len(account.groups.list()), len(account.actions.list()), len(account.usage_keys.list())] == [50, 100, 40]
+    assert len([item for item in account.wallets.list() if item.name in {"Wallet", *LARGE["wallets"]}]) == 100
+    three = plan(account, LARGE, state=state)._state.groups["group-3"]
+    assert len(account.groups.contents(three).actions) == 12
     kept = json.loads(secrets.read_text())
     assert sorted(kept) == sorted(LARGE["keys"])
     for name in ("key-0", "key-39"):
-        number = int(name.split("-")[1])
-        assert svc.with_key(kept[name]).run(f"const main = () => {2 * number}").response == 2 * number
-    svc.groups.remove(7)
-    svc.usage_keys.update(svc.usage_keys.list()[5], execute_in_groups=[0])
-    svc.groups.remove_wallet(9, svc.groups.contents(9).wallets[0])
-    repair = plan(svc, LARGE, state=state)
+        number = 2 * int(name.split("-")[1])
+        assert emulator.client(api_key=kept[name]).run(f"const main = () => {number}").response == number
+    account.groups.remove(7)
+    account.usage_keys.update(account.usage_keys.list()[5], execute_in_groups=[0])
+    account.groups.remove_wallet(9, account.groups.contents(9).wallets[0])
+    repair = plan(account, LARGE, state=state)
     assert {step.kind for step in repair} == {"group", "key"}
     repair.apply(secrets=secrets)
-    assert steps(plan(svc, LARGE, state=state)) == []
+    assert steps(plan(account, LARGE, state=state)) == []
 
 
 # --- triggers -------------------------------------------------------------------------------------------------------

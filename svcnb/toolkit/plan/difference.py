@@ -83,13 +83,18 @@ def _match(description: Description, observed: Observed, state: State) -> None:
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
+        elif observed.on_chain and name not in state.wallets:
+            # On chain wallets have names of their own.
+            there = [each for each, called in observed.made_wallets.items() if called == name]
+            if len(there) == 1:
+                state.wallets[name] = there[0]
         address = state.wallets.get(name)
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"wallet {name!r} is {address}, which is not a wallet of this account",
                 hint="Correct its address, or leave it out to have a wallet made.",
             )
-        if address is None and state.path is None:
+        if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
                 f"wallet {name!r} has no address, and without a state file nobody would know it next time",
                 hint="Pass state=... (a file), or give its address.",
@@ -168,7 +173,7 @@ def _address(name: str, observed: Observed, state: State) -> str | None:
     """The address of a wallet by name; None for one that is still to be made."""
     if name == EVERYTHING:
         return WILDCARD_ADDRESS
-    return observed.wallets[0] if name == MASTER else state.wallets.get(name, f"(to be made: {name})")
+    return observed.master() if name == MASTER else state.wallets.get(name, f"(to be made: {name})")
 
 
 def _key(description: Description, observed: Observed, state: State, name: str) -> Iterator[Step]:

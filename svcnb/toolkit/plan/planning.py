@@ -21,6 +21,7 @@ from svcnb.toolkit.plan.state import State
 from svcnb.toolkit.plan.steps import Execution, Step
 
 if TYPE_CHECKING:
+    from svcnb.client.chain_secured.account import ChainSecuredAccount
     from svcnb.client.client import Client
     from svcnb.client.triggers import TriggersClient
 
@@ -29,7 +30,7 @@ SHOWN: Final = 40
 
 
 def plan(
-    svc: Client,
+    svc: Client | ChainSecuredAccount,
     description: Description | str | Path | Mapping[str, Any],
     *,
     state: str | Path | None = None,
@@ -39,7 +40,7 @@ def plan(
     """Compares a description with an account. Free: only reads.
 
     Args:
-        svc: A client with the account's master key.
+        svc: A client with the account's master key, or a ChainSecured account that its owner opened.
         description: A TOML file, or the same in dictionaries.
         state: File that remembers which wallet, group and key has which name; beside the TOML file when None. It
             holds no secret.
@@ -69,7 +70,7 @@ class Plan(Sequence[Step]):
 
     def __init__(
         self,
-        svc: Client,
+        svc: Client | ChainSecuredAccount,
         description: Description,
         state: State,
         *,
@@ -86,7 +87,7 @@ class Plan(Sequence[Step]):
 
     def _read(self) -> None:
         self._observed = Observed.of(self._svc, self._triggers)
-        self._state.belongs_to(self._observed.wallets[0] if self._observed.wallets else "")
+        self._state.belongs_to(self._observed.account)
         self._steps = list(difference(self._description, self._observed, self._state, prune=self._prune))
 
     @overload
@@ -103,7 +104,10 @@ class Plan(Sequence[Step]):
     def cost(self) -> Cost:
         """What applying it costs, when everything succeeds."""
         cents = sum(step.cents for step in self._steps)
-        return Cost.exactly(cents, calls=cents, why=self._counted())
+        if not self._observed.on_chain:
+            return Cost.exactly(cents, calls=cents, why=self._counted())
+        # The owner's transactions cost gas and no credit (specification 8).
+        return Cost(0, 0, 0, calls=cents, gas=sum(step.gas for step in self._steps), why=self._counted())
 
     @property
     def new_keys(self) -> list[str]:
@@ -164,6 +168,12 @@ class Plan(Sequence[Step]):
                 code="payment_required",
             )
 
+    def _price(self) -> str:
+        return f"about {self.cost.gas:,} gas" if self._observed.on_chain else dollars(self.cost.cents)
+
+    def _price_of(self, step: Step) -> str:
+        return f"{step.gas:,} gas" if self._observed.on_chain else f"{step.cents} ct"
+
     def _counted(self) -> str:
         counted = Counter(f"{step.sign}{step.kind}" for step in self._steps)
         return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "nothing to do"  # noqa: RUF001
@@ -174,10 +184,10 @@ class Plan(Sequence[Step]):
         lines = [str(step) for step in self._steps[:SHOWN]]
         if len(self._steps) > SHOWN:
             lines.append(f"and {len(self._steps) - SHOWN} more steps")
-        return "\n".join([*lines, f"cost: {dollars(self.cost.cents)}"])
+        return "\n".join([*lines, f"cost: {self._price()}"])
 
     def _repr_html_(self) -> str:
-        rows = [[step.sign, step.kind, step.name, step.says, f"{step.cents} ct"] for step in self._steps[:SHOWN]]
+        rows = [[step.sign, step.kind, step.name, step.says, self._price_of(step)] for step in self._steps[:SHOWN]]
         table = display.table(
             ["", "what", "name", "step", "cost"], rows, empty="Nothing to do: the account is as described."
         )

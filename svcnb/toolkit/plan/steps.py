@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import everything
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 from svcnb.toolkit import cost
 from svcnb.toolkit.plan.description import EVERYTHING, MASTER, Description
@@ -32,7 +31,8 @@ class Step:
         kind: What it is about.
         name: Its name in the description; the account's own name for what is not described.
         says: What is done, in words.
-        cents: What it costs when it succeeds.
+        cents: What it costs when it succeeds, in API mode.
+        gas: About how much gas it takes in ChainSecured mode.
         run: Does it.
     """
 
@@ -41,6 +41,7 @@ class Step:
     name: str
     says: str
     cents: int
+    gas: int
     run: Callable[[Execution], None] = field(repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -73,7 +74,7 @@ class Execution:
         """Returns the address of one wallet by name."""
         if name == EVERYTHING:
             return WILDCARD_ADDRESS
-        return self.observed.wallets[0] if name == MASTER else self.state.wallets[name]
+        return self.observed.master() if name == MASTER else self.state.wallets[name]
 
     def actions(self, names: tuple[str, ...]) -> list[Action | str | int]:
         """Returns actions, or their CIDs, by name."""
@@ -84,7 +85,8 @@ class Execution:
     def create_wallet(self, name: str) -> None:
         """Creates a wallet under a name."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
-        wallet = self.svc.wallets.create()
+        # On chain a wallet has a name of its own.
+        wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
         self.made_wallets.append(wallet.wallet_address)
         self.state.end("wallets", name, wallet.wallet_address)
 
@@ -161,27 +163,27 @@ def register_action(description: Description, name: str, *, anew: bool) -> Step:
         execution.svc.actions.register(description.action(name), name=name, description=spec.description)
 
     says = "register" if anew else "correct name or description"
-    return Step("+" if anew else "~", "action", name, says, MANAGEMENT_COST_CENTS, run)
+    return Step("+" if anew else "~", "action", name, says, *_price("actions.register"), run)
 
 
 def create_wallet(name: str) -> Step:
     """Creates a wallet."""
-    return Step("+", "wallet", name, "create", MANAGEMENT_COST_CENTS, lambda it: it.create_wallet(name))
+    return Step("+", "wallet", name, "create", *_price("wallets.create"), lambda it: it.create_wallet(name))
 
 
 def create_group(description: Description, name: str) -> Step:
     """Creates a group."""
     spec = description.groups[name]
-    cents = cost.of_call("groups.create", actions=len(spec.actions), wallets=len(spec.wallets)).cents
+    price = _price("groups.create", actions=len(spec.actions), wallets=len(spec.wallets))
     says = f"create with {_count(len(spec.actions), 'action')} and {_count(len(spec.wallets), 'wallet')}"
-    return Step("+", "group", name, says, cents, lambda it: it.create_group(name))
+    return Step("+", "group", name, says, *price, lambda it: it.create_group(name))
 
 
 def update_group(description: Description, name: str, why: str) -> Step:
     """Writes a group anew."""
     spec = description.groups[name]
-    cents = cost.of_call("groups.update", actions=len(spec.actions), wallets=len(spec.wallets)).cents
-    return Step("~", "group", name, f"write anew: {why}", cents, lambda it: it.update_group(name))
+    price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
+    return Step("~", "group", name, f"write anew: {why}", *price, lambda it: it.update_group(name))
 
 
 def permit_action(name: str, action: str) -> Step:
@@ -190,7 +192,7 @@ def permit_action(name: str, action: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.add_action(execution.state.groups[name], execution.description.action(action))
 
-    return Step("+", "group", name, f"permit action {action}", MANAGEMENT_COST_CENTS, run)
+    return Step("+", "group", name, f"permit action {action}", *_price("groups.add_action"), run)
 
 
 def permit_wallet(name: str, wallet: str) -> Step:
@@ -199,7 +201,7 @@ def permit_wallet(name: str, wallet: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.add_wallet(execution.state.groups[name], execution.address(wallet))
 
-    return Step("+", "group", name, f"permit wallet {wallet}", MANAGEMENT_COST_CENTS, run)
+    return Step("+", "group", name, f"permit wallet {wallet}", *_price("groups.add_wallet"), run)
 
 
 def withdraw_action(name: str, hashed: str, label: str) -> Step:
@@ -208,7 +210,7 @@ def withdraw_action(name: str, hashed: str, label: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_action(execution.state.groups[name], hashed)
 
-    return Step("-", "group", name, f"withdraw action {label}", MANAGEMENT_COST_CENTS, run)
+    return Step("-", "group", name, f"withdraw action {label}", *_price("groups.remove_action"), run)
 
 
 def withdraw_wallet(name: str, address: str, label: str) -> Step:
@@ -217,17 +219,17 @@ def withdraw_wallet(name: str, address: str, label: str) -> Step:
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_wallet(execution.state.groups[name], address)
 
-    return Step("-", "group", name, f"withdraw wallet {label}", MANAGEMENT_COST_CENTS, run)
+    return Step("-", "group", name, f"withdraw wallet {label}", *_price("groups.remove_wallet"), run)
 
 
 def create_key(name: str) -> Step:
     """Creates a usage key."""
-    return Step("+", "key", name, "create", MANAGEMENT_COST_CENTS, lambda it: it.create_key(name))
+    return Step("+", "key", name, "create", *_price("usage_keys.create"), lambda it: it.create_key(name))
 
 
 def update_key(name: str, why: str) -> Step:
     """Writes a usage key anew."""
-    return Step("~", "key", name, why, MANAGEMENT_COST_CENTS, lambda it: it.update_key(name))
+    return Step("~", "key", name, why, *_price("usage_keys.update"), lambda it: it.update_key(name))
 
 
 def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step:
@@ -238,29 +240,35 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
         if begun:
             execution.state.forget_begun()
 
-    return Step("-", "key", name, why, MANAGEMENT_COST_CENTS, run)
+    return Step("-", "key", name, why, *_price("usage_keys.remove"), run)
 
 
 def create_trigger(name: str) -> Step:
     """Creates a trigger. Free."""
-    return Step("+", "trigger", name, "create", 0, lambda it: it.create_trigger(name))
+    return Step("+", "trigger", name, "create", 0, 0, lambda it: it.create_trigger(name))
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
     """Writes a trigger anew. Free."""
-    return Step("~", "trigger", name, why, 0, lambda it: it.update_trigger(name, with_key=with_key))
+    return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
 def remove_group(name: str, number: int) -> Step:
     """Removes a group that is not described."""
     says = "remove, since it is not described"
-    return Step("-", "group", name, says, MANAGEMENT_COST_CENTS, lambda it: it.svc.groups.remove(number))
+    return Step("-", "group", name, says, *_price("groups.remove"), lambda it: it.svc.groups.remove(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
     """Forgets an action that is not described."""
     says = "forget, since it is not described"
-    return Step("-", "action", name, says, MANAGEMENT_COST_CENTS, lambda it: it.svc.actions.delete(hashed))
+    return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
+
+
+def _price(verb: str, *, actions: int = 0, wallets: int = 0) -> tuple[int, int]:
+    """Cents and gas of a change."""
+    cents = cost.of_call(verb, actions=actions, wallets=wallets).cents
+    return cents, cost.gas_of(verb, actions=actions, wallets=wallets)
 
 
 def _count(number: int, what: str) -> str:
