@@ -16,8 +16,6 @@ from svcnb.client.picture import Picture, executes, expired, key_label, links, n
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_KEY_GROUPS, MIN_PAYMENT_CENTS
 
 MAX_REPAIRS: Final = 3
-_LAST_RESORT: Final = 1_000
-"""Weight of a repair whose group reveals the account key."""
 _AFTER_GROUPS: Final = 2**63
 """Where a new group stands among equal repairs: last."""
 
@@ -30,6 +28,9 @@ class _Way:
     lines: tuple[str, ...]
     calls: int
     widens: int
+    reveals: bool = field(default=False, kw_only=True)
+    """Its group reaches the master wallet, and so the account key: the last resort."""
+
     order: int
 
     def repair(self, price_cents: int) -> Repair:
@@ -48,7 +49,7 @@ def diagnose(picture: Picture) -> Explanation:
     found = _Diagnosis(picture).find()
     # What an owner writes to the contract costs gas and no credit (specification 8).
     price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
-    ways = sorted(found.ways, key=lambda way: (way.calls, way.widens, way.order))[:MAX_REPAIRS]
+    ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
     return Explanation(
         allowed=not found.missing,
         missing=found.missing,
@@ -186,9 +187,9 @@ class _Diagnosis:
             lines.append(line)
             says.append("lets the key execute")
             widens += len(contents.actions) + len(contents.wallets)
-        if reaches_master(picture, contents):
-            widens += _LAST_RESORT
-        return _Way(f"{' and '.join(says)} in group {link.id} {link.name!r}", tuple(lines), len(lines), widens, link.id)
+        title = f"{' and '.join(says)} in group {link.id} {link.name!r}"
+        reveals = reaches_master(picture, contents)
+        return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
 
     def _new_group(self, *, new_wallet: bool) -> _Way | None:
         """A group that permits just this."""

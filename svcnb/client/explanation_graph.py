@@ -16,7 +16,7 @@ from svcnb.client.models.explanation import Explanation, GroupLink
 MAX_GROUPS: Final = 6
 """Most groups in one drawing; those that connect, or are nearest to it, come first."""
 
-_WIDTH: Final = 640
+_WIDTH: Final = 720
 _BOX: Final = 168
 _HEIGHT: Final = 34
 _STEP: Final = 48
@@ -26,6 +26,10 @@ _RIGHT: Final = _WIDTH - _BOX - 4
 _LETTERS: Final = 25
 _TEXT: Final = "var(--jp-ui-font-color1,currentColor)"
 _MUTED: Final = "var(--jp-ui-font-color2,currentColor)"
+_CODE: Final = (
+    "margin:2px 0 0 0;padding:4px 8px;white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid "
+    "var(--jp-ui-font-color2,currentColor)"
+)
 _BAD: Final = "var(--jp-error-color1,#d33)"
 
 
@@ -37,7 +41,7 @@ def draw(explanation: Explanation) -> str:
         title = "Repair" if number == 0 else "Or"
         parts.append(
             f"<div style='margin-top:4px'>{title} ({way.cost_cents} ct): {escape(way.says)}"
-            f"<pre style='margin:2px 0 0 0;padding:4px 8px;border-left:3px solid {_MUTED}'>"
+            f"<pre style='{_CODE}'>"
             f"{escape(way.code)}</pre></div>"
         )
     parts += [f"<div>⚠ {escape(warning.text)}</div>" for warning in explanation.warnings]
@@ -50,10 +54,11 @@ def _svg(explanation: Explanation) -> str:
     rows = max(len(groups), 2 if explanation.wallet else 1, 1)
     height = rows * _STEP + (18 if left_out else 0)
     middle = rows * _STEP // 2
-    targets = {"action": middle - (_STEP // 2 if explanation.wallet else 0), "wallet": middle + _STEP // 2}
+    apart = max(_STEP, (rows - 1) * _STEP) // 2 if explanation.wallet else 0
+    targets = {"action": middle - apart, "wallet": middle + apart}
     shapes = list(_links(groups, middle, targets, rows, explanation))
-    shapes.append(_box(_LEFT, middle, "key", explanation.key))
-    shapes.append(_box(_RIGHT, targets["action"], "action", explanation.action))
+    shapes.append(_box(_LEFT, middle, "key", _short(explanation.key)))
+    shapes.append(_box(_RIGHT, targets["action"], "action", _short(explanation.action)))
     if explanation.wallet:
         wallet = explanation.wallet
         shapes.append(_box(_RIGHT, targets["wallet"], "wallet", f"{wallet[:10]}…{wallet[-4:]}"))
@@ -89,6 +94,11 @@ def _links(
             )
 
 
+def _short(label: str) -> str:
+    """A name without its hash, if there is a name."""
+    return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
+
+
 def _count(link: GroupLink) -> int:
     return sum((link.key, link.action, bool(link.wallet)))
 
@@ -103,7 +113,8 @@ def _line(x1: float, y1: float, x2: float, y2: float, *, there: bool, wildcard: 
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if not there:
         return drawn + _label(x, y + 4, "✕", _BAD)
-    return drawn + (_label(x, y - 3, "any", _TEXT) if wildcard else "")
+    # Beside its group, where lines are still apart.
+    return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if wildcard else "")
 
 
 def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> str:

@@ -477,6 +477,15 @@ def test_a_repair_that_grants_less_comes_first(svc) -> None:
     assert narrow.id > wide.id
 
 
+def test_a_repair_that_reveals_the_account_key_is_the_last_resort(svc) -> None:
+    wallet = svc.wallets.create()
+    svc.groups.create("wide", actions=[ACTION], wallets=everything)
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("own")])
+    said = [way.says for way in svc.explain(key, ACTION, wallet).repairs]
+    assert "'wide'" in said[-1]
+    assert len(said) == 3
+
+
 @pytest.mark.parametrize(
     ("group", "wallet", "codes"),
     [
