@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+
+_SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
 # Where parts are fetched to is the machine's business; everything else would change what is seen.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
@@ -14,6 +17,14 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         del os.environ[name]
     os.environ["SVCNB_CONFIG"] = os.devnull
+    os.environ["SVC_HISTORY"] = "off"
+    # Records of mints under way are kept where they end with the run.
+    os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
     # Kernels of lessons and commands under test run this working copy, wherever they are started.
     paths = [str(Path(__file__).resolve().parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def pytest_unconfigure() -> None:
+    """Leaves nothing behind."""
+    _SCRATCH.cleanup()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Forbidden,
         InternalError,
         InvalidArgument,
+        NotConfirmed,
         NotFound,
         NotTheApi,
         OutOfCredit,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from svcnb.client.references import everything
     from svcnb.client.secret import Secret
+    from svcnb.client.signing import ContractWallet, LocalSigner, recover, verify
     from svcnb.client.triggers import TriggersClient
     from svcnb.launch import Emulator
     from svcnb.lessons import lesson
@@ -58,10 +60,13 @@ __all__ = [
     "Client",
     "ConfigError",
     "Conflict",
+    "ContractWallet",
     "Emulator",
     "Forbidden",
     "InternalError",
     "InvalidArgument",
+    "LocalSigner",
+    "NotConfirmed",
     "NotFound",
     "NotTheApi",
     "OutOfCredit",
@@ -86,17 +91,22 @@ __all__ = [
     "exercises",
     "hashed_cid",
     "lesson",
+    "recover",
+    "verify",
 ]
 
 __version__ = "0.1.0"
 
 _ERRORS: Final = "svcnb.client.errors"
+_SIGNING: Final = "svcnb.client.signing"
 _HOME: Final = {
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
     "AsyncTriggersClient": "svcnb.client.async_triggers",
     "Client": "svcnb.client",
+    "ContractWallet": _SIGNING,
     "Emulator": "svcnb.launch",
+    "LocalSigner": _SIGNING,
     "Retries": "svcnb.client.config",
     "Secret": "svcnb.client.secret",
     "Timeouts": "svcnb.client.config",
@@ -107,6 +117,8 @@ _HOME: Final = {
     "exercises": "svcnb.toolkit.exercises",
     "hashed_cid": "svcnb.protocol.hashes",
     "lesson": "svcnb.lessons",
+    "recover": _SIGNING,
+    "verify": _SIGNING,
 }
 """Module of each public name; what is not listed is an error and lives in `svcnb.client.errors`."""
 

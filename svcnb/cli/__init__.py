@@ -14,19 +14,26 @@ from svcnb.exit_codes import ExitCode
 
 # Name -> the help line. It is also the first line of the command's own help; a test holds both equal.
 COMMANDS: dict[str, str] = {
-    "account": "Make accounts and look at them.",
+    "account": "Make accounts, look at them, and hand them over.",
     "actions": "Register actions and put them into groups.",
+    "apply": "Make the account as it is described.",
     "billing": "Credit: balance and top-up.",
     "cid": "Print the CID of a source file.",
     "doctor": "Check versions, parts, ports and the service.",
     "emulator": "Run the service on this machine.",
+    "explain": "Explain why a key may run an action, or what is missing.",
     "fetch": "Fetch the parts that are no Python, for use without network.",
     "groups": "Groups: which keys may run which actions with which wallets.",
+    "history": "Past runs of this machine's clients, and what they cost.",
     "keys": "Usage keys: credentials that may do little.",
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
+    "lint": "Find what will go wrong with actions before they run.",
+    "plan": "Show what separates the account from its description.",
     "run": "Run an action from a source file.",
     "sign": "Sign the typed data of a ChainSecured flow.",
+    "templates": "Templates of derived actions: released once, never changed.",
     "triggers": "Triggers: actions that run by themselves.",
+    "types": "Write TypeScript declarations, with which editors help with actions.",
     "wallets": "Wallets, whose keys stay in the service's custody.",
 }
 

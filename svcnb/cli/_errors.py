@@ -53,6 +53,9 @@ def explain(error: BaseException) -> Explanation | None:
         # A class that was never imported cannot have been raised: looking it up must not import it.
         if _is(error, module, name):
             return describe(error)
+    if isinstance(error, ImportError) and ": pip install" in str(error):  # a part of ours that says what it needs
+        message, _, advice = str(error).partition(": ")
+        return Explanation(f"{message} something that is not installed", f"Run: {advice}", ExitCode.PART_MISSING)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
         return Explanation(
             f"{error.name} is not installed", f"Run: pip install 'svcnb[{extra}]'", ExitCode.PART_MISSING
@@ -126,8 +129,9 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
 
 _EXTRAS = {
     "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},
-    "chain": {"eth_abi", "eth_account", "web3"},
+    "chain": {"eth_abi", "eth_account"},
     "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
+    "lint": {"tree_sitter", "tree_sitter_javascript"},
     "reports": {"papermill"},
 }
 

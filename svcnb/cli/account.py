@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from svcnb.cli._output import json_option, show
-from svcnb.cli._service import tell_secret, with_service
+from svcnb.cli._service import read_secret, tell_secret, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
+    from svcnb.client.signing import Signer
+
+_WALLET_HELP = "File that holds the wallet's private key, in hex or as an encrypted key file; - is standard input."
 
 
 @click.group("account")
 def command() -> None:
-    """Make accounts and look at them."""
+    """Make accounts, look at them, and hand them over."""
+
+
+def _with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the wallet that signs, from ``--wallet-key-file`` and ``--contract-wallet``."""
+
+    @click.option(
+        "--wallet-key-file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        required=True,
+        help=_WALLET_HELP,
+    )
+    @click.option(
+        "--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's."
+    )
+    @wraps(function)
+    def inner(*given: Any, wallet_key_file: Path, contract_wallet: str | None, **options: Any) -> Any:
+        return function(*given, owner=_signer(wallet_key_file, contract_wallet), **options)
+
+    return inner
 
 
 @command.command("create")
 @click.argument("name")
 @click.option("--description", default="", help="What it is for.")
 @click.option("--email", help="Handed on to the payment processor.")
+@click.option("--chain-secured", is_flag=True, help="A wallet owns it: needs --wallet-key-file, and gas.")
+@click.option(
+    "--wallet-key-file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    help=_WALLET_HELP,
+)
+@click.option("--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's.")
 @json_option
 @with_service
-def create(service: Client, name: str, description: str, email: str | None, as_json: bool) -> None:
+def create(
+    service: Client,
+    name: str,
+    description: str,
+    email: str | None,
+    chain_secured: bool,
+    wallet_key_file: Path | None,
+    contract_wallet: str | None,
+    as_json: bool,
+) -> None:
     """Make an account called NAME and print its key, this once.
 
-    Free. On a live service the first call takes about 15 seconds, because it waits for the chain.
+    Free. On a live service the first call takes about 15 seconds, because it waits for the chain. With --chain-secured
+    the account has no key: the wallet owns it, and pays the gas.
     """
-    account = service.accounts.create(name, description=description, email=email)
-    beside = {"wallet_address": account.wallet_address}
-    tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside)
+    if not chain_secured:
+        if wallet_key_file is not None or contract_wallet is not None:
+            raise click.UsageError("A wallet owns an account only with --chain-secured.")
+        account = service.accounts.create(name, description=description, email=email)
+        beside = {"wallet_address": account.wallet_address}
+        tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside)
+        return
+    if wallet_key_file is None:
+        raise click.UsageError("--chain-secured needs --wallet-key-file: the wallet that will own the account.")
+    owner = _signer(wallet_key_file, contract_wallet)
+    mine = service.chain_secured.create(owner, name, description=description)
+    show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
 
 
 @command.command("exists")
@@ -44,3 +95,72 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)
     if not found:
         ctx.exit(1)
+
+
+@command.command("convert")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@_with_wallet
+@with_service
+def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
+    """Hand the account of the key to a wallet, for good: from API mode to ChainSecured.
+
+    Tells what will happen, and asks. There is no way back.
+    """
+    mine = _confirmed(lambda confirm: service.accounts.convert(owner, confirm=confirm), yes=yes)
+    show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
+
+
+@command.command("transfer")
+@click.argument("to", metavar="ADDRESS")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@_with_wallet
+@with_service
+def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) -> None:
+    """Hand the ChainSecured account of a wallet to the wallet at ADDRESS, for good.
+
+    Tells what will happen, and asks. There is no way back to the wallet that owns it now.
+    """
+    mine = service.chain_secured.open(owner)
+    handed = _confirmed(lambda confirm: mine.transfer_ownership(to, confirm=confirm), yes=yes)
+    show(handed, as_json=as_json)
+
+
+@command.command("audit")
+@click.argument("api_key_hash", metavar="HASH")
+@json_option
+@with_service
+def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
+    """List everything that happened to the account with the master HASH, oldest first.
+
+    The chain is public: neither key nor wallet is needed.
+    """
+    entries = service.chain_secured.look(api_key_hash).audit()
+    show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)
+
+
+def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
+    from svcnb.client.errors import NotConfirmed
+
+    if not yes:
+        try:
+            return work(False)  # noqa: FBT003 - the one argument there is
+        except NotConfirmed as error:
+            click.echo(error.message[:1].upper() + error.message[1:] + ":", err=True)
+            for sentence in error.consequences:
+                click.echo(f"- {sentence}", err=True)
+            click.confirm("Do it?", abort=True, err=True)
+    return work(True)  # noqa: FBT003 - as above
+
+
+def _signer(file: Path, contract_wallet: str | None) -> Signer:
+    from svcnb.client.signing import ContractWallet, LocalSigner
+
+    text = read_secret(file)
+    if text.startswith("{"):
+        password = click.prompt("Password of the key file", hide_input=True, err=True)
+        owner = LocalSigner.from_keyfile(file, password)
+    else:
+        owner = LocalSigner.from_key(text)
+    return owner if contract_wallet is None else ContractWallet(contract_wallet, owner)

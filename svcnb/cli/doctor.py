@@ -21,7 +21,7 @@ ANSWER_TIMEOUT_S = 5.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
     "emulator": ("coincurve", "fastapi", "sqlalchemy", "uvicorn"),
-    "chain": ("eth-account", "web3"),
+    "chain": ("coincurve", "eth-account"),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 # Without these the emulator still runs.
@@ -39,14 +39,18 @@ class Finding:
 
 
 @click.command("doctor")
+@click.option("--live", metavar="URL", help="Compare this service's description of itself with what is spoken here.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def command(ctx: click.Context, live: str | None, as_json: bool) -> None:
     """Check versions, parts, ports and the service.
 
     Ends with 3 if something is missing that the emulator needs, with 6 if SVC_BASE_URL is set and nothing answers
-    there. Changes nothing and sends no key.
+    there. With --live it looks at that service alone, its clock included, and ends with 1 if a call would fail.
+    Changes nothing and sends no key.
     """
+    if live is not None:
+        ctx.exit(_compare(live, as_json=as_json))
     findings = list(examine())
     if as_json:
         show([asdict(finding) for finding in findings], as_json=True)
@@ -60,6 +64,22 @@ def command(ctx: click.Context, as_json: bool) -> None:
         ctx.exit(ExitCode.UNREACHABLE)
     if bad:
         ctx.exit(ExitCode.PART_MISSING)
+
+
+def _compare(url: str, *, as_json: bool) -> ExitCode:
+    from svcnb.client import Client
+    from svcnb.toolkit.drift import live_drift
+
+    with Client(url) as service:
+        found = live_drift(service.with_key(None))
+    if as_json:
+        show(list(found), as_json=True)
+    else:
+        for each in found:
+            click.echo(str(each))
+        breaks = sum(each.weight == "breaks" for each in found)
+        click.echo(f"{breaks} differences break calls, {len(found) - breaks} others.")
+    return ExitCode.FAILED if any(each.weight == "breaks" for each in found) else ExitCode.OK
 
 
 def examine() -> Iterator[Finding]:

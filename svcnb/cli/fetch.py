@@ -6,15 +6,20 @@ import click
 
 
 @click.command("fetch")
-@click.option("--compiler", is_flag=True, help="Also the Solidity compiler; only rebuilding the contract needs it.")
+@click.option(
+    "--compiler",
+    is_flag=True,
+    help="Also what only development needs: the Solidity compiler, a multi-signature wallet.",
+)
 def command(compiler: bool) -> None:
     """Fetch the parts that are no Python, for use without network.
 
     The chain node (anvil) is downloaded from npm by Deno, checked by hash and kept in the user's cache folder
     (SVC_CACHE chooses another). Afterwards nothing here needs internet.
     """
-    from svcnb.parts.fetch import fetch_anvil, fetch_solc
+    from svcnb.parts.fetch import fetch_anvil, fetch_safe, fetch_solc
 
     fetch_anvil(click.echo)
     if compiler:
         fetch_solc(click.echo)
+        fetch_safe(click.echo)

@@ -103,6 +103,10 @@ class AsyncTriggersClient(TriggersSettings):
             flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
+    async def create(self, name: str, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+        """See `TriggersClient.create`."""
+        return await self._create(action, usage_key, kind, name=name, **members)
+
     async def _create(self, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
         return await self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
 

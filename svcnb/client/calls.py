@@ -7,7 +7,7 @@ differ in anything that decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
@@ -37,7 +37,8 @@ class Call(Generic[T]):
         in_doubt: For calls that must not be repeated: what may have happened and how to check.
         statuses: Answers beside 2xx whose body is a result.
         base: Address used instead of the service's.
-        headers: Further headers; they may hold a credential, so they are never shown.
+        headers: Headers of this call alone; they win over those of the configuration. They may hold a credential, so
+            they are never shown.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -105,7 +106,31 @@ class Now:
     """Asks for the seconds of a clock that only goes forward, and for the Unix time."""
 
 
-Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now"
+@dataclass(frozen=True)
+class Later:
+    """Asks for a function that runs another flow when it is called, as this client runs flows.
+
+    Attributes:
+        flow: Makes that flow.
+    """
+
+    flow: Callable[[], Flow[Any]]
+
+
+@dataclass(frozen=True)
+class Act:
+    """Does something on this side of the wire: a wallet signs, a person is asked, a record is written.
+
+    Attributes:
+        do: Does it.
+        do_async: Does the same without blocking; where it is None, the asynchronous client calls ``do``.
+    """
+
+    do: Callable[[], object]
+    do_async: Callable[[], Awaitable[object]] | None = None
+
+
+Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now | Act | Later"
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
@@ -122,3 +147,13 @@ def pause(seconds: float) -> Flow[None]:
 def now() -> Flow[tuple[float, float]]:
     """Returns (forward-only seconds, Unix seconds) inside a flow."""
     return cast("tuple[float, float]", (yield Now()))
+
+
+def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
+    """Returns what runs another flow afterwards: an awaitable in the asynchronous client, the value in the other."""
+    return cast("Callable[[], Any]", (yield Later(flow)))
+
+
+def act(do: Callable[[], T], do_async: Callable[[], Awaitable[T]] | None = None) -> Flow[T]:
+    """Does something on this side of the wire inside a flow."""
+    return cast("T", (yield Act(do, do_async)))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from svcnb.client import running, tracing
+from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
+from svcnb.client.batch import DEFAULT_CONCURRENCY, AsyncBatch, Batch
 from svcnb.client.config import Config, Retries, Timeouts, clean_key, load
+from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.accounts import Account
+from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import ActionRef
+from svcnb.client.recorder import OFF, Recorder, default_path
+from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.resources.accounts import Accounts, AsyncAccounts
 from svcnb.client.resources.actions import Actions, AsyncActions
 from svcnb.client.resources.billing import AsyncBilling, Billing
@@ -29,6 +33,8 @@ from svcnb.client.session import AsyncSession, Listener, SyncSession
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
+    from svcnb.client.chain_secured.async_door import AsyncChainSecured
+    from svcnb.client.chain_secured.door import ChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
 AnyKey = str | Secret | UsageKey | Account
@@ -97,6 +103,24 @@ def _optioned(
     return config.replace(**changes)
 
 
+def _history(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it
+    if chosen is True:
+        chosen = default_path()
+    return OFF if chosen is False else None if chosen is None else str(chosen)
+
+
+def _listeners(on_run: Callable[[running.RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
+    given = [on_run] if callable(on_run) else list(on_run)
+    path = default_path() if config.history is None else config.history
+    return given if path is None or str(path) == OFF else [*given, Recorder(path)]
+
+
+def _close_recorders(listeners: list[Listener]) -> None:
+    for listener in listeners:
+        if isinstance(listener, Recorder):
+            listener.close()
+
+
 class Client(_Settings):
     """The service, synchronously. May be used from several threads.
 
@@ -115,6 +139,8 @@ class Client(_Settings):
         timeout: Seconds to wait for any answer, or `Timeouts` for each kind of call.
         retries: How often a safe call is repeated, or `Retries` for the details.
         on_run: Listeners that get a `RunRecord` after every execution.
+        history: Where runs are recorded, without secrets: a path, False for nowhere, None for ``SVC_HISTORY`` or the
+            usual place. `History` reads it.
         config_file: Settings file instead of the usual one.
 
     Raises:
@@ -139,6 +165,7 @@ class Client(_Settings):
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
         on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
+        history: bool | str | Path | None = None,
         config_file: str | Path | None = None,
     ) -> None:
         config = load(
@@ -147,13 +174,14 @@ class Client(_Settings):
             rpc_url=rpc_url,
             control_token=control_token,
             vocabulary=vocabulary,
+            history=_history(history),
             file=config_file,
         )
         config = _keyed(config, api_key) if api_key is not None else config
         self._start(
             _optioned(config, timeout, retries, None),
             SyncTransport(config.base_url),
-            [on_run] if callable(on_run) else list(on_run),
+            _listeners(on_run, config),
             owner=True,
         )
 
@@ -200,6 +228,13 @@ class Client(_Settings):
     def billing(self) -> Billing:
         """Credit and payments."""
         return Billing(self._session)
+
+    @cached_property
+    def chain_secured(self) -> ChainSecured:
+        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        from svcnb.client.chain_secured.door import ChainSecured
+
+        return ChainSecured(self._session)
 
     @cached_property
     def node(self) -> Node:
@@ -254,6 +289,58 @@ class Client(_Settings):
         """
         return self._session.drive(tracing.trace(of))
 
+    def map(
+        self,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        progress: bool | None = None,
+        resume: str | Path | None = None,
+    ) -> Batch:
+        """Runs an action once for each set of parameters, many at a time, and keeps every result.
+
+        An overloaded service (429, 503) is given time, by all at once. A failed run does not stop the others; what
+        would fail every run (an unknown or unpermitted key, no credit) does. Interrupted, it returns what there is:
+        ``batch.resume()`` goes on, and so does the same call with the same ``resume`` file in another process.
+
+        Costs as much as the runs: one cent a second each, at least one; failed runs cost nothing.
+
+        Args:
+            action: An action, a source, or the CID of a source that ran before on this node.
+            params: What each ``main`` receives; a frame's rows become objects.
+            concurrency: Most runs at once.
+            progress: Whether to show a bar; None shows one where somebody looks and tqdm is installed.
+            resume: A file that keeps every result as it comes, and knows what is done already.
+
+        Raises:
+            InvalidArgument: Nothing can be run like this, or the file belongs to another batch.
+            Forbidden: Not one run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+
+        Example:
+            ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
+        """
+        return Batch(self, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
+
+    def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Explains why a key may run an action with a wallet, or which link is missing and what repairs it. Free.
+
+        The client's own key only reads: any key of the account will do. What is read says how the account is set up
+        now; a grant of the last moments may not act yet.
+
+        Args:
+            key: A usage key, its text or its hash, or the account; None for the client's own key.
+            action: The action, its source, CID or hashed CID.
+            wallet: The wallet that the action wants to use; None to explain the run alone.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+
+        Example:
+            ``svc.explain(key, action, wallet).repair.code``
+        """
+        return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
+
     def with_key(self, key: AnyKey | None) -> Self:
         """Returns a client that calls with another key (None: without) over the same connections.
 
@@ -297,6 +384,7 @@ class Client(_Settings):
         """Closes the connections, for this client and those derived from it. A derived client leaves them open."""
         if self._owner:
             self._transport.close()
+            _close_recorders(self.on_run)
 
     def __enter__(self) -> Self:
         return self
@@ -330,6 +418,7 @@ class AsyncClient(_Settings):
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
         on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
+        history: bool | str | Path | None = None,
         config_file: str | Path | None = None,
     ) -> None:
         config = load(
@@ -338,13 +427,14 @@ class AsyncClient(_Settings):
             rpc_url=rpc_url,
             control_token=control_token,
             vocabulary=vocabulary,
+            history=_history(history),
             file=config_file,
         )
         config = _keyed(config, api_key) if api_key is not None else config
         self._start(
             _optioned(config, timeout, retries, None),
             AsyncTransport(config.base_url),
-            [on_run] if callable(on_run) else list(on_run),
+            _listeners(on_run, config),
             owner=True,
         )
 
@@ -393,6 +483,13 @@ class AsyncClient(_Settings):
         return AsyncBilling(self._session)
 
     @cached_property
+    def chain_secured(self) -> AsyncChainSecured:
+        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+
+        return AsyncChainSecured(self._session)
+
+    @cached_property
     def node(self) -> AsyncNode:
         """The node that answers: chain, limits, payers, version, health."""
         return AsyncNode(self._session)
@@ -414,6 +511,24 @@ class AsyncClient(_Settings):
     async def trace(self, of: Traced) -> Trace:
         """See `Client.trace`."""
         return await self._session.drive(tracing.trace(of))
+
+    def map(
+        self,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        progress: bool | None = None,
+        resume: str | Path | None = None,
+    ) -> AsyncBatch:
+        """See `Client.map`; await the result. What is done when it is cancelled stays in it, and awaiting goes on."""
+        return AsyncBatch(self, action, params, concurrency=concurrency, resume=resume, progress=progress)
+
+    async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """See `Client.explain`."""
+        return await self._session.drive(
+            explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
+        )
 
     def with_key(self, key: AnyKey | None) -> Self:
         """See `Client.with_key`."""
@@ -444,6 +559,7 @@ class AsyncClient(_Settings):
         """See `Client.close`."""
         if self._owner:
             await self._transport.aclose()
+            _close_recorders(self.on_run)
 
     async def __aenter__(self) -> Self:
         return self

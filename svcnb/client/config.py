@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +30,7 @@ _ENVIRONMENT: Final = {
     "rpc_url": "SVC_RPC_URL",
     "service_name": "SVC_SERVICE_NAME",
     "processor_name": "SVC_PROCESSOR_NAME",
+    "history": "SVC_HISTORY",
 }
 
 
@@ -86,6 +87,8 @@ class Config:
         timeouts: How long to wait.
         retries: How often to repeat.
         correlation_id: Sent along with every call and echoed by the service; None for none.
+        history: File that runs are recorded in; ``off`` for none, None for the usual place.
+        wallet_auth: Makes the header by which a wallet, in place of a key, opens the billing endpoints; None otherwise.
     """
 
     base_url: str
@@ -98,6 +101,8 @@ class Config:
     timeouts: Timeouts = field(default_factory=Timeouts)
     retries: Retries = field(default_factory=Retries)
     correlation_id: str | None = None
+    history: str | None = None
+    wallet_auth: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
 
     def replace(self, **changes: Any) -> Config:
         """Returns a copy with some settings changed."""
@@ -112,6 +117,7 @@ def load(
     rpc_url: str | None = None,
     control_token: str | Secret | None = None,
     vocabulary: Vocabulary | None = None,
+    history: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
@@ -125,6 +131,7 @@ def load(
         control_token: The secret of an emulator's control plane. Given here only: one from the environment might go to
             a service that it is not meant for.
         vocabulary: The service's and the processor's names.
+        history: File that runs are recorded in, or ``off``.
         environment: Read instead of the process's environment.
         file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
@@ -159,6 +166,7 @@ def load(
         rpc_url=_optional_url(rpc_url or found.get("rpc_url"), "rpc_url"),
         control_token=Secret(control_token) if control_token else None,
         vocabulary=vocabulary,
+        history=str(history) if history is not None else found.get("history"),
     )
 
 

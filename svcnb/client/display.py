@@ -82,7 +82,9 @@ def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
     return f"<table style='{_TABLE}'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
 
 
-def failure(title: str, message: str, hint: str) -> str:
-    """Returns an error as a short box: what happened, and the next step."""
+def failure(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
+    """Returns an error as a short box: what happened, its points if any, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
-    return f"<div style='{_ERROR}'><b>{escape(title)}</b> {escape(message)}{below}</div>"
+    listed = "".join(f"<li>{escape(point)}</li>" for point in points)
+    inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
+    return f"<div style='{_ERROR}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"

@@ -5,6 +5,7 @@
     SvcnbError
     ├── ConfigError            a setting is missing or unusable
     ├── InvalidArgument        refused here, before anything was sent
+    ├── NotConfirmed           irreversible, and nobody said confirm=True
     ├── TransportError         no usable answer came back
     │   ├── TimedOut
     │   └── NotTheApi          something answered, but not this service
@@ -22,6 +23,7 @@ secret. Request ids are attributes, never part of the text: texts stay equal fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from svcnb.client import display
@@ -49,7 +51,9 @@ class SvcnbError(Exception):
         return display.failure(type(self).__name__, self.message, self.hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.message), self.__dict__
+        # What explains a refusal holds a key, and that does not travel.
+        kept = {name: value for name, value in self.__dict__.items() if name != "explainer"}
+        return _rebuild, (type(self), self.message), kept
 
 
 def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
@@ -59,12 +63,57 @@ def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
     return error
 
 
+class Explicable(SvcnbError):
+    """A refusal of an execution, which the client can look into.
+
+    Attributes:
+        explainer: Asks the service what is missing; None when the error came from elsewhere than ``svc.run``.
+    """
+
+    explainer: Callable[[], Any] | None = None
+
+    def explain(self) -> Any:
+        """Reads the account and names the missing link and its repair. Free; to be awaited after an `AsyncClient`.
+
+        Returns:
+            The `Explanation`, as ``svc.explain(key, action, wallet)`` gives it.
+
+        Raises:
+            InvalidArgument: This error came from no execution of this process.
+        """
+        if self.explainer is None:
+            raise InvalidArgument(
+                "this error does not come from an execution of this process, so nothing is known about its key",
+                hint="Ask svc.explain(key, action, wallet).",
+            )
+        return self.explainer()
+
+
 class ConfigError(SvcnbError):
     """A setting is missing or cannot be used."""
 
 
 class InvalidArgument(SvcnbError, ValueError):
     """An argument was refused here, before anything was sent or charged."""
+
+
+class NotConfirmed(SvcnbError):
+    """Something irreversible was asked for without ``confirm=True``; nothing was done.
+
+    Attributes:
+        consequences: What will happen, one sentence or two each.
+    """
+
+    def __init__(self, message: str, *, consequences: tuple[str, ...] = (), hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.consequences = consequences
+
+    def __str__(self) -> str:
+        listed = "".join(f"\n- {sentence}" for sentence in self.consequences)
+        return f"{self.message}{listed}" + (f"\nNext step: {self.hint}" if self.hint else "")
+
+    def _repr_html_(self) -> str:
+        return display.failure(type(self).__name__, self.message, self.hint, self.consequences)
 
 
 class TransportError(SvcnbError):
@@ -117,7 +166,7 @@ class PaymentFailed(SvcnbError):
     default_hint = "Start again with svc.billing.top_up(cents)."
 
 
-class ActionError(SvcnbError):
+class ActionError(Explicable):
     """The action was started and failed: it threw, did not parse, or broke a limit. Nothing was charged.
 
     Attributes:
@@ -222,7 +271,7 @@ class BadRequest(ServiceError):
     default_hint = "Correct the value that the message names; nothing was charged."
 
 
-class Unauthorized(ServiceError):
+class Unauthorized(ServiceError, Explicable):
     """No key was sent, or the key belongs to no account (401)."""
 
     default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A removed usage key stays refused."
@@ -234,7 +283,7 @@ class OutOfCredit(ServiceError):
     default_hint = "Add credit: svc.billing.top_up(500); svc.billing.balance() shows what is there."
 
 
-class Forbidden(ServiceError):
+class Forbidden(ServiceError, Explicable):
     """The key is valid but not permitted to do this (403)."""
 
     default_hint = (
@@ -285,7 +334,8 @@ class Unavailable(ServiceError):
 
 EXECUTION_HINT: Final = (
     "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
-    "svc.groups.contents(group) with svc.usage_keys.list(). A fresh grant takes a moment: run(..., until_effective=60)."
+    "svc.groups.contents(group) with svc.usage_keys.list(), or ask error.explain(). A fresh grant takes a moment: "
+    "run(..., until_effective=60)."
 )
 """The next step when an execution, rather than a management call, is forbidden."""
 

@@ -66,12 +66,13 @@ def build(call: Call[Any], config: Config) -> Request:
     headers = {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
+    if call.key and config.wallet_auth:
+        headers |= config.wallet_auth()
     if call.control and config.control_token:
         headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
-    if call.headers:
-        headers |= call.headers
-    if config.correlation_id:
+    if config.correlation_id and call.path:  # without a path it is a chain's node, which it does not concern
         headers["X-Correlation-Id"] = config.correlation_id
+    headers |= call.headers or {}
     content: bytes | None = None
     if call.body is not None:
         headers["Content-Type"] = "application/json"

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.action_failure import action_error
-from svcnb.client.calls import Answer, Call, Flow, Notice, ask, now, pause
+from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, pause
 from svcnb.client.config import Config
-from svcnb.client.errors import Forbidden, InternalError, InvalidArgument, SvcnbError, Unauthorized
+from svcnb.client.errors import (
+    ActionError,
+    Explicable,
+    Forbidden,
+    InternalError,
+    InvalidArgument,
+    SvcnbError,
+    Unauthorized,
+)
 from svcnb.client.exchange import encode
 from svcnb.client.models.runs import Run
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.protocol import limits
 from svcnb.protocol.hashes import api_key_hash
+
+if TYPE_CHECKING:
+    from svcnb.client.models.explanation import Explanation
 
 MASTER_KEY_NOTE: Final = (
     "This ran with the account's master key. It works, but a usage key with execute_in_groups alone can do no harm "
@@ -24,6 +36,7 @@ MASTER_KEY_NOTE: Final = (
 LARGE_PARAMS_NOTE: Final = (
     f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB, which some services refuse."
 )
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}(?![0-9a-fA-F])")
 FIRST_POLL_S: Final = 0.1
 LONGEST_POLL_S: Final = 2.0
 
@@ -41,6 +54,7 @@ class RunRecord:
         error: The failure; None when it succeeded.
         key_hash: Hash of the key that ran it, as listings show it; empty without a key.
         base_url: The service that ran it.
+        action_name: The action's own name; empty when it has none.
     """
 
     cid: str
@@ -51,6 +65,7 @@ class RunRecord:
     error: SvcnbError | None
     key_hash: str
     base_url: str
+    action_name: str = ""
 
 
 def run(
@@ -103,12 +118,29 @@ def run(
             error=failed,
             key_hash=api_key_hash(config.api_key.reveal()) if config.api_key else "",
             base_url=config.base_url,
+            action_name=getattr(action, "name", ""),
         )
     )
     if failed is not None:
+        yield from _make_explicable(failed, config, cid)
         raise failed from failed.__cause__
     assert result is not None  # noqa: S101 - the loop ends with one or the other
     return result
+
+
+def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]:
+    """Lets a refusal explain itself: which link is missing between this key, the action, and a wallet that it names."""
+    if not isinstance(failed, Explicable):
+        return
+    named = _ADDRESS.search(failed.message) if isinstance(failed, ActionError) else None
+    wallet = named[0] if named else None
+
+    def explained() -> Flow[Explanation]:
+        from svcnb.client.explain import explain
+
+        return explain(config, None, cid, wallet)
+
+    failed.explainer = yield from later(explained)
 
 
 def merge(params: object, named: Mapping[str, object]) -> object:

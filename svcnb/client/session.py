@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from svcnb.client.calls import Call, Flow, Notice, Now, Pause, Request, Step
+from svcnb.client.calls import Act, Call, Flow, Later, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
 from svcnb.client.exchange import exchange
 
@@ -47,7 +47,7 @@ class SyncSession:
         finally:
             flow.close()
 
-    def _perform(self, step: Step) -> object:
+    def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
         match step:
             case Call():
                 return self.drive(exchange(step, self.config))
@@ -58,6 +58,10 @@ class SyncSession:
                 return None
             case Now():
                 return time.perf_counter(), time.time()
+            case Later():
+                return lambda: self.drive(step.flow())
+            case Act():
+                return step.do()
             case Notice():
                 return [_tell(listener, step.record) for listener in self.listeners]
 
@@ -87,7 +91,7 @@ class AsyncSession:
         finally:
             flow.close()
 
-    async def _perform(self, step: Step) -> object:
+    async def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
         match step:
             case Call():
                 return await self.drive(exchange(step, self.config))
@@ -98,6 +102,10 @@ class AsyncSession:
                 return None
             case Now():
                 return time.perf_counter(), time.time()
+            case Later():
+                return lambda: self.drive(step.flow())
+            case Act():
+                return step.do() if step.do_async is None else await step.do_async()
             case Notice():
                 for listener in self.listeners:
                     told = _tell(listener, step.record)

@@ -250,6 +250,21 @@ class TriggersClient(TriggersSettings):
             flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
+    def create(self, name: str, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+        """Creates a trigger of any kind from its settings as the service has them.
+
+        Args:
+            name: What people call it.
+            action: An action or its source.
+            usage_key: The key that the runs use.
+            kind: ``webhook``, ``schedule`` or ``chain_event``.
+            **members: ``config``, for example ``{"cron": "0 9 * * *"}``, and the options of `webhook`.
+
+        Raises:
+            InvalidArgument: As in `webhook`.
+        """
+        return self._create(action, usage_key, kind, name=name, **members)
+
     def _create(self, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
         return self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
 

@@ -31,6 +31,7 @@ class Server:
             access_log=False,
             log_config=None,
             server_header=False,
+            date_header=False,  # the application knows what time it is here
             proxy_headers=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_GRACE_S,

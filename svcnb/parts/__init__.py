@@ -14,8 +14,10 @@ from pathlib import Path
 ANVIL_VERSION = "1.7.1"
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
+SAFE_VERSION = "1.4.1-2"
 
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
+SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
 # What a Deno child may see of our environment: enough to find certificates, proxies and temporary files, no more.
 _PASSED_ON = (
@@ -143,6 +145,18 @@ def anvil_path() -> Path:
 def solc_fetched() -> bool:
     """Whether the Solidity compiler (needed only to rebuild the contract) is in Deno's cache."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
+
+
+def safe_artifacts() -> Path:
+    """Compiled contracts of a real multi-signature wallet (Safe), which the tests deploy.
+
+    Raises:
+        PartMissing: They have not been fetched yet.
+    """
+    found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
+    if not found:
+        raise PartMissing("safe-contracts", f"not in {deno_folder()}", "Run, with internet: svcnb fetch --compiler")
+    return found[0]
 
 
 def _existing(part: str, path: Path, hint: str) -> Path:

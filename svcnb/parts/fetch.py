@@ -19,6 +19,8 @@ from pathlib import Path
 
 from svcnb.parts import (
     ANVIL_VERSION,
+    SAFE_LOCK,
+    SAFE_VERSION,
     SOLC_LOCK,
     SOLC_VERSION,
     PartMissing,
@@ -26,6 +28,7 @@ from svcnb.parts import (
     deno,
     deno_environment,
     deno_folder,
+    safe_artifacts,
     solc_fetched,
 )
 
@@ -105,6 +108,23 @@ def fetch_solc(report: Callable[[str], None]) -> None:
     report(f"fetching solc {SOLC_VERSION} (about 9 MB) ...")
     _deno_cache(f"npm:solc@{SOLC_VERSION}", SOLC_LOCK)
     report(f"solc {SOLC_VERSION} is ready: {deno_folder()}")
+
+
+def fetch_safe(report: Callable[[str], None]) -> None:
+    """Fetches the contracts of a multi-signature wallet into Deno's cache unless they are there; for the tests.
+
+    Args:
+        report: Called with one line for each thing that is done.
+
+    Raises:
+        PartMissing: They cannot be downloaded; the text holds what Deno said.
+    """
+    try:
+        report(f"safe-contracts {SAFE_VERSION} are here: {safe_artifacts()}")
+    except PartMissing:
+        report(f"fetching safe-contracts {SAFE_VERSION} (about 5 MB) ...")
+        _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
+        report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
 
 
 def _deno_cache(specifier: str, lock: Path | None) -> None:

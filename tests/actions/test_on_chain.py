@@ -117,9 +117,9 @@ def test_ether_is_sent_and_another_library_sees_it_arrive(world: World):
     assert (transaction["from"], transaction["to"], transaction["value"]) == (wallet, receiver, ETHER // 4)
     assert (receipt["status"], receipt["blockNumber"]) == (1, answer["block"])
     assert answer["from"] == wallet
-    assert world.w3.eth.get_balance(receiver) == ETHER // 4
+    assert world.w3.eth.get_balance(world.w3.to_checksum_address(receiver)) == ETHER // 4
     fee = receipt["gasUsed"] * receipt["effectiveGasPrice"]
-    assert world.w3.eth.get_balance(wallet) == ETHER - ETHER // 4 - fee
+    assert world.w3.eth.get_balance(world.w3.to_checksum_address(wallet)) == ETHER - ETHER // 4 - fee
 
 
 MOVE_TOKEN = """async function main({ rpc, pkpId, token, to, units }) {

@@ -1,4 +1,4 @@
-"""The emulator answers `get_node_chain_config` no later than moto_server gives its first answer, in one run."""
+"""From the command to the first answer, in turn with moto_server, and from there to the first action."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-ROUNDS = 5
+ROUNDS = 7
 
 
 def first_answer(command: list[str], url: str | None, environment: dict[str, str]) -> float:
@@ -60,3 +60,37 @@ def test_the_emulator_is_ready_no_later_than_moto_server(compiled: dict[str, str
     median = {name: statistics.median(times[1:]) for name, times in seen.items()}
     print(f"\nsvcnb emulator {median['svcnb']:.3f} s, moto_server {median['moto']:.3f} s")
     assert median["svcnb"] <= median["moto"]
+
+
+def call(url: str, body: dict[str, object], key: str = "") -> dict[str, object]:
+    """The answer to a POST request."""
+    headers = {"Content-Type": "application/json", "X-Api-Key": key}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
+    with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310 - loopback
+        found: dict[str, object] = json.load(answer)
+    return found
+
+
+def test_a_first_action_is_answered_a_tenth_of_a_second_after_the_emulator_is_ready(compiled: dict[str, str]) -> None:
+    seen = []
+    for _ in range(ROUNDS + 1):
+        with subprocess.Popen(
+            [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500"],
+            env=compiled,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            try:
+                assert process.stdout is not None
+                base = json.loads(process.stdout.readline())["base_url"] + "/core/v1"
+                start = time.perf_counter()
+                key = str(call(f"{base}/new_account", {"account_name": "first"})["api_key"])
+                ran = call(f"{base}/svc_action", {"code": "const main = () => 'ran'"}, key)
+                seen.append(time.perf_counter() - start)
+                assert ran["response"] == "ran"
+            finally:
+                process.terminate()
+                process.wait(20)
+    print(f"\nfirst account and action {statistics.median(seen[1:]):.3f} s after the ready line")
+    assert statistics.median(seen[1:]) <= 0.1

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from eth_account import Account
 from sqlalchemy import create_engine, insert, select, text
+from sqlalchemy.pool import NullPool
 
 from svcnb.emulator.chain import replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
@@ -57,7 +58,7 @@ async def actions(chain: Chain) -> int:
 
 
 def database(folder: Path) -> Any:
-    return create_engine(f"sqlite:///{folder / 'state.db'}")
+    return create_engine(f"sqlite:///{folder / 'state.db'}", poolclass=NullPool)  # closed as soon as it is given back
 
 
 # --- the node dies --------------------------------------------------------------------------------------------------

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+
+if TYPE_CHECKING:
+    from svcnb.client.chain_secured.account import ChainSecuredAccount
+    from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
+    from svcnb.client.signing import Signer
 
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
@@ -72,6 +77,28 @@ class Accounts(Resource):
         """
         return self._do(exists())
 
+    def convert(self, owner: Signer, *, confirm: bool = False) -> ChainSecuredAccount:
+        """Hands the account of the configured key to a wallet, for good: from API mode to ChainSecured.
+
+        Groups, wallets, actions, usage keys and credit stay. The account key can change nothing any more. Free.
+
+        Args:
+            owner: The wallet that will own the account; it must never have been admin of one.
+            confirm: Without it nothing is done, and the error lists what will happen.
+
+        Returns:
+            The account, in its new owner's hands.
+
+        Raises:
+            NotConfirmed: ``confirm`` was not given.
+            ChainError: The wallet has an account, or the key belongs to none.
+            BadRequest: The account is ChainSecured already.
+            Forbidden: The key is not the account's master key.
+        """
+        from svcnb.client.chain_secured.door import ChainSecured
+
+        return ChainSecured(self._session).convert(owner, confirm=confirm)
+
 
 @mirrors(Accounts)
 class AsyncAccounts(AsyncResource):
@@ -84,3 +111,9 @@ class AsyncAccounts(AsyncResource):
     async def exists(self) -> bool:
         """See `Accounts.exists`."""
         return await self._do(exists())
+
+    async def convert(self, owner: Signer, *, confirm: bool = False) -> AsyncChainSecuredAccount:
+        """See `Accounts.convert`."""
+        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+
+        return await AsyncChainSecured(self._session).convert(owner, confirm=confirm)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any, Final
 
@@ -130,36 +131,36 @@ class Chain:
     async def _prepare(self) -> None:
         owner = self._owner.address
         if isinstance(self._chain, LocalChain):
-            for address in (owner, self.admin_payer, *self.payers):
-                if int(await self._chain.request("eth_getBalance", address, "latest"), 16) < _LOW:
+            wallets = (owner, self.admin_payer, *self.payers)
+            asking = (self._chain.request("eth_getBalance", address, "latest") for address in wallets)
+            for address, balance in zip(wallets, await asyncio.gather(*asking), strict=True):
+                if int(balance, 16) < _LOW:
                     await self._chain.add_balance(address, FUNDS)
         creations = await deploy.missing(self._chain.request, self._artifact, owner)
-        for creation in creations:
-            await self._send_as_owner(creation)
+        await self._send_as_owner(creations)
         if not creations:
             await deploy.check_version(self._chain.request, self.contract_address)
         calls = await deploy.settings_calls(
             self._chain.request, self.contract_address, payers=self.payers, admin_payer=self.admin_payer
         )
-        for call in calls:
-            await self._send_as_owner(call)
+        await self._send_as_owner(calls)
         if isinstance(self._chain, RemoteChain):
             await self._chain.follow(self.contract_address)
 
-    async def _send_as_owner(self, creation: deploy.Creation) -> None:
-        try:
-            receipt = await self._relay.send(self._owner, creation.to, creation.data)
-        except ChainUnavailable as error:
-            if isinstance(self._chain, RemoteChain):
+    async def _send_as_owner(self, calls: list[deploy.Creation]) -> None:
+        if isinstance(self._chain, LocalChain):
+            receipts = await self._relay.send_all(self._owner, [(call.to, call.data) for call in calls])
+            for call, receipt in zip(calls, receipts, strict=True):
+                _check(call, receipt)
+            return
+        for call in calls:  # what one needs on another chain is known only after the one before it
+            try:
+                _check(call, await self._relay.send(self._owner, call.to, call.data))
+            except ChainUnavailable as error:
                 raise ChainUnusable(
-                    f"{creation.what} cannot be deployed by {self._owner.address}: {error.message} "
+                    f"{call.what} cannot be deployed by {self._owner.address}: {error.message} "
                     "Give that address ether on the chain, and keep the seed or state folder."
                 ) from error
-            raise
-        if receipt["status"] != "0x1":
-            raise ChainUnusable(
-                f"{creation.what} cannot be deployed: the transaction {receipt['transactionHash']} failed"
-            )
 
     # --- the contract -----------------------------------------------------------------------------------------------
 
@@ -346,3 +347,8 @@ class Chain:
                 listener(event)
             except Exception:
                 log.exception("a listener failed on the event %s", event.name)
+
+
+def _check(call: deploy.Creation, receipt: dict[str, Any]) -> None:
+    if receipt["status"] != "0x1":
+        raise ChainUnusable(f"{call.what} cannot be deployed: the transaction {receipt['transactionHash']} failed")

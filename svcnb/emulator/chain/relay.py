@@ -7,7 +7,7 @@ under way at most, which keeps its nonces in order without waiting for the chain
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -163,6 +163,43 @@ class Relay:
             raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
         wallet.nonce = nonce + 1
         return receipt
+
+    async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
+        """Sends several transactions in order on the built-in chain, where they share one commit of the journal.
+
+        Args:
+            wallet: Who sends; nobody else may be sending for it.
+            calls: Receiver, or None to create a contract, and data of each.
+
+        Returns:
+            Their receipts, of reverted ones too.
+
+        Raises:
+            ChainUnavailable: The chain cannot be reached, or did not take one of them.
+        """
+        first = wallet.nonce
+        if first is None:
+            first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
+        wallet.nonce = None  # unknown until the chain has answered
+        signed = [
+            sign(
+                wallet.secret(),
+                chain_id=self._chain_id,
+                nonce=nonce,
+                to=to,
+                data=data,
+                gas=GAS,
+                max_fee=MAX_FEE,
+                tip=0,
+            )
+            for nonce, (to, data) in enumerate(calls, first)
+        ]
+        try:
+            receipts = await asyncio.gather(*map(self._chain.submit, signed))
+        except RpcError as error:
+            raise ChainUnavailable(f"the chain refused a transaction of {wallet.address}: {error}") from error
+        wallet.nonce = first + len(signed)
+        return receipts
 
     async def _height(self) -> int:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -45,6 +46,7 @@ class Gate:
         self._service = service
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
+        self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +62,7 @@ class Gate:
         correlation_id = asked.get(b"x-correlation-id", b"").strip()
         scope["request_id"] = request_id
         scope["correlation_id"] = correlation_id.decode("latin-1")
-        extra = [(b"x-request-id", request_id.encode())]
+        extra = [(b"date", self._date()), (b"x-request-id", request_id.encode())]
         if correlation_id:
             extra.append((b"x-correlation-id", correlation_id))
         origin = asked.get(b"origin")
@@ -96,6 +98,12 @@ class Gate:
         finally:
             if traffic is not None:
                 traffic.leave()
+
+    def _date(self) -> bytes:
+        now = self._service.clock.now_s()
+        if self._dated[0] != now:
+            self._dated = (now, formatdate(now, usegmt=True).encode())
+        return self._dated[1]
 
     @property
     def _docs_base(self) -> str:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from svcnb.toolkit.exercises import actions_and_cids, quickstart, triggers
+from svcnb.toolkit.exercises import (
+    actions_and_cids,
+    audit,
+    chain_secured,
+    contract_wallets,
+    convert_and_transfer,
+    quickstart,
+    triggers,
+    typed_data,
+)
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
 
 EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise for exercise in (*quickstart.EXERCISES, *actions_and_cids.EXERCISES, *triggers.EXERCISES)
+    exercise.name: exercise
+    for lesson in (
+        quickstart,
+        actions_and_cids,
+        typed_data,
+        chain_secured,
+        contract_wallets,
+        convert_and_transfer,
+        audit,
+        triggers,
+    )
+    for exercise in lesson.EXERCISES
 }
 """Every exercise by its name, ``<lesson>.<exercise>``."""
 

@@ -1,0 +1,50 @@
+"""``svcnb apply``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._service import with_service
+from svcnb.cli.plan import plan_options, triggers_of
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+
+
+@click.command("apply")
+@plan_options
+@click.option(
+    "--secrets",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File that takes the secrets of new keys, readable by you alone. Needed where keys are made.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_service
+def command(
+    service: Client,
+    file: Path,
+    state: Path | None,
+    token_file: Path | None,
+    secrets: Path | None,
+    *,
+    prune: bool,
+    yes: bool,
+) -> None:
+    """Make the account as it is described.
+
+    Shows the plan and its cost, asks, and does it. May be stopped and repeated: it goes on where it stopped.
+    """
+    from svcnb.toolkit.plan import plan
+
+    with triggers_of(token_file) as triggers:
+        found = plan(service, file, state=state, prune=prune, triggers=triggers)
+        click.echo(repr(found))
+        if not len(found):
+            return
+        if not yes:
+            click.confirm("Do it?", abort=True)
+        found.apply(secrets=secrets)
+    click.echo(f"{len(found)} steps are done.")

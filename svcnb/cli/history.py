@@ -1,0 +1,84 @@
+"""``svcnb history``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from svcnb.cli._output import json_option, show
+
+if TYPE_CHECKING:
+    from svcnb.toolkit.history import By
+
+_SINCE = "Only since then, as a span back from now: 12h, 7d."
+
+
+@click.group("history")
+def command() -> None:
+    """Past runs of this machine's clients, and what they cost.
+
+    The record is a local file without secrets; SVC_HISTORY names another one, or is `off`.
+    """
+
+
+@command.command("list")
+@click.option("--limit", type=int, default=20, show_default=True, help="Most runs shown, newest first.")
+@click.option("--status", type=click.Choice(["success", "failed"]), help="Only those.")
+@click.option("--since", help=_SINCE)
+@json_option
+def list_(limit: int, status: Literal["success", "failed"] | None, since: str | None, as_json: bool) -> None:
+    """List past runs, newest first."""
+    from svcnb.toolkit.history import History
+
+    runs = History().runs(limit=limit, status=status, since=since)
+    short = [
+        {
+            "when": f"{run.started_at:%Y-%m-%d %H:%M:%S}",
+            "status": run.status,
+            "action": run.action or run.cid,
+            "cents": run.cost_cents,
+            "error": run.error,
+        }
+        for run in runs
+    ]
+    show(list(runs) if as_json else short, as_json=as_json)
+
+
+@command.command("spend")
+@click.option(
+    "--by",
+    type=click.Choice(["action", "key", "day", "service", "trigger"]),
+    default="action",
+    show_default=True,
+    help="What to add up by.",
+)
+@click.option("--since", help=_SINCE)
+@json_option
+def spend(by: By, since: str | None, as_json: bool) -> None:
+    """Add up what past runs cost, in cents."""
+    from svcnb.toolkit.history import History
+
+    rows = History().spend(by, since=since)
+    short = [{"name": row.name or "-", "runs": row.runs, "failed": row.failed, "cents": row.cost_cents} for row in rows]
+    show(list(rows) if as_json else short, as_json=as_json)
+
+
+@command.command("clear")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def clear(*, yes: bool) -> None:
+    """Forget all past runs for good."""
+    from svcnb.toolkit.history import History
+
+    history = History()
+    if not yes:
+        click.confirm(f"Forget everything in {history.path}?", abort=True)
+    click.echo(f"{history.clear()} runs are forgotten.")
+
+
+@command.command("path")
+def path() -> None:
+    """Print where the record lies."""
+    from svcnb.toolkit.history import History
+
+    click.echo(History().path)

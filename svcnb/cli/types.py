@@ -1,0 +1,32 @@
+"""``svcnb types``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+
+@click.command("types")
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--service-name", help="The service's name, if it is not svc. Default: SVC_SERVICE_NAME.")
+def command(folder: Path | None, service_name: str | None) -> None:
+    """Write TypeScript declarations, with which editors help with actions.
+
+    FOLDER gets action.d.ts, and a jsconfig.json if it has none; without it the declarations are printed. Needs no
+    service.
+    """
+    from svcnb.protocol.vocabulary import Vocabulary
+    from svcnb.toolkit.declarations import FILE_NAME, declarations, project
+
+    text = declarations(Vocabulary(service=service_name or os.environ.get("SVC_SERVICE_NAME") or "svc"))
+    if folder is None:
+        click.echo(text, nl=False)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE_NAME).write_text(text, encoding="utf-8")
+    settings = folder / "jsconfig.json"
+    if not settings.exists():
+        settings.write_text(project(), encoding="utf-8")
+    click.echo(f"{folder / FILE_NAME}")

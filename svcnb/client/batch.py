@@ -1,0 +1,272 @@
+"""`svc.map`: one action, thousands of parameter sets, bounded concurrency, every result kept.
+
+What decides stands once in `Work` (which runs are left, what came of them, when to slow down, when to stop); the
+synchronous batch drives it by threads, the asynchronous one by tasks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Generator, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, overload
+
+from svcnb.client import display
+from svcnb.client.batch_file import BatchFile
+from svcnb.client.batch_work import Work
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.outcomes import Outcome
+from svcnb.client.progress import bar
+from svcnb.client.references import ActionRef, source_or_cid
+from svcnb.protocol.action import Action
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from svcnb.client.client import AsyncClient, Client
+
+DEFAULT_CONCURRENCY: Final = 16
+MAX_CONCURRENCY: Final = 256
+INTERRUPT_GRACE_S: Final = 5.0
+"""Seconds that an interrupted batch waits for the runs under way."""
+
+
+class _Results(Sequence[Outcome]):
+    """Outcomes in the order of the parameters; what has not run is not among them."""
+
+    def __init__(
+        self, action: ActionRef, params: Iterable[object], concurrency: int, resume: str | Path | None
+    ) -> None:
+        if not 1 <= concurrency <= MAX_CONCURRENCY:
+            raise InvalidArgument(
+                f"concurrency is {concurrency!r}, and 1 to {MAX_CONCURRENCY} runs can go at once",
+                hint="Leave it out for 16.",
+            )
+        source, self.cid = source_or_cid(action)
+        # The CID is computed once, not once a run.
+        name = getattr(action, "name", "")
+        self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
+        self._concurrency = concurrency
+        rows = params.to_dict("records") if hasattr(params, "to_dict") else params
+        self.params: tuple[object, ...] = tuple(rows)
+        file = None if resume is None else BatchFile(Path(resume), self.cid, self.params)
+        self._work = Work(self.params, file)
+
+    # --- what there is ----------------------------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What came of the runs that ended, in the order of the parameters."""
+        return [outcome for outcome in self._work.outcomes if outcome is not None]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """The runs that ended in an error."""
+        return [outcome for outcome in self.outcomes if not outcome.ok]
+
+    @property
+    def pending(self) -> list[int]:
+        """Positions of the parameters that have not run, or that ended in what may pass by itself."""
+        return self._work.left()
+
+    @property
+    def done(self) -> bool:
+        """Whether every run ended, well or not."""
+        return not self.pending
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody stopped it."""
+        return self._work.interrupted
+
+    @property
+    def stopped_by(self) -> Exception | None:
+        """The error that would have met every further run, None when there was none."""
+        return self._work.fatal
+
+    @property
+    def cost_cents(self) -> int:
+        """Estimated cost of the runs, in cents."""
+        return sum(outcome.cost_cents for outcome in self.outcomes)
+
+    def responses(self) -> list[Any]:
+        """Returns what each run answered, in the order of the parameters; None where there is no answer."""
+        return [None if outcome is None else outcome.response for outcome in self._work.outcomes]
+
+    def to_frame(self) -> DataFrame:
+        """Returns one row a run that ended, in the order of the parameters.
+
+        Raises:
+            ImportError: pandas is not installed; the message says which extra brings it.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("frames need pandas: pip install 'svcnb[lab]'") from error
+        columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]
+        rows = self.outcomes
+        index = pd.Index([outcome.index for outcome in rows], name="run")
+        return pd.DataFrame([[getattr(row, name) for name in columns] for row in rows], columns=columns, index=index)
+
+    @overload
+    def __getitem__(self, index: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Outcome]: ...
+    def __getitem__(self, index: int | slice) -> Outcome | list[Outcome]:
+        return self.outcomes[index]
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._said())})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [row.index, display.shorten(repr(row.params), 60), display.shorten(row.shown_result, 120)]
+            for row in self.outcomes[:10]
+        ]
+        table = display.table(["run", "params", "result"], rows, empty="nothing has run")
+        more = f"<div>and {len(self) - 10} more</div>" if len(self) > 10 else ""  # noqa: PLR2004 - rows shown
+        return f"<div>{', '.join(self._said())}</div>{table}{more}"
+
+    def _said(self) -> list[str]:
+        ended = len(self) - sum(outcome.transient for outcome in self.failed)
+        said = [f"{ended} of {len(self.params)} runs"]
+        if self.failed:
+            said.append(f"{len(self.failed)} failed")
+        if self.interrupted and not self.done:
+            said.append("interrupted: resume() goes on")
+        elif self.stopped_by is not None:
+            said.append(f"stopped by {type(self.stopped_by).__name__}: resume() goes on")
+        return said
+
+
+class Batch(_Results):
+    """The runs of one `Client.map`: a sequence of `Outcome`."""
+
+    def __init__(
+        self,
+        client: Client,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int,
+        resume: str | Path | None,
+        progress: bool | None,
+    ) -> None:
+        super().__init__(action, params, concurrency, resume)
+        self._client = client
+        self._progress = progress
+
+    def resume(self, *, retry_failed: bool = False) -> Self:
+        """Runs what has not run.
+
+        Args:
+            retry_failed: Runs again what failed, too.
+
+        Raises:
+            Forbidden: Not one run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+        """
+        work = self._work
+        work.begin(retry_failed=retry_failed)
+        ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        stop = threading.Event()
+        # Daemons: a run may take fifteen minutes, and an interrupted program must be able to end.
+        workers = [
+            threading.Thread(target=self._drain, args=(ended, stop), daemon=True, name=f"svc-map-{number}")
+            for number in range(min(self._concurrency, len(work.todo)))
+        ]
+        with bar(len(self.params), len(self.params) - len(work.todo), wanted=self._progress) as shown, work:
+            for worker in workers:
+                worker.start()
+            try:
+                left = len(workers)
+                while left:
+                    if ended.get() is None:
+                        left -= 1
+                    else:
+                        shown.step()
+            except KeyboardInterrupt:
+                work.interrupted = True
+                stop.set()
+                until = time.monotonic() + INTERRUPT_GRACE_S
+                for worker in workers:
+                    worker.join(max(0.0, until - time.monotonic()))
+        work.raise_if_useless()
+        return self
+
+    def _drain(self, ended: queue.SimpleQueue[int | None], stop: threading.Event) -> None:
+        try:
+            while not stop.is_set() and (index := self._work.take()) is not None:
+                if stop.wait(self._work.pause()):
+                    self._work.give_back(index)
+                    return
+                try:
+                    run = self._client.run(self._action, self.params[index])
+                except Exception as error:  # noqa: BLE001 - every error is an outcome
+                    if self._work.failed(index, error):
+                        ended.put(index)
+                else:
+                    self._work.succeeded(index, run)
+                    ended.put(index)
+        finally:
+            ended.put(None)
+
+
+class AsyncBatch(_Results):
+    """The runs of one `AsyncClient.map`; await it. Awaited again, it runs what has not run."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int,
+        resume: str | Path | None,
+        progress: bool | None,
+    ) -> None:
+        super().__init__(action, params, concurrency, resume)
+        self._client = client
+        self._progress = progress
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.resume().__await__()
+
+    async def resume(self, *, retry_failed: bool = False) -> Self:
+        """See `Batch.resume`."""
+        work = self._work
+        work.begin(retry_failed=retry_failed)
+        count = min(self._concurrency, len(work.todo))
+        with bar(len(self.params), len(self.params) - len(work.todo), wanted=self._progress) as shown, work:
+            tasks = [asyncio.ensure_future(self._drain(shown.step)) for _ in range(count)]
+            try:
+                await asyncio.gather(*tasks)
+            except asyncio.CancelledError:
+                work.interrupted = True
+                raise
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        work.raise_if_useless()
+        return self
+
+    async def _drain(self, step: Any) -> None:
+        while (index := self._work.take()) is not None:
+            try:
+                await asyncio.sleep(self._work.pause())
+                run = await self._client.run(self._action, self.params[index])
+            except asyncio.CancelledError:
+                self._work.give_back(index)
+                raise
+            except Exception as error:  # noqa: BLE001 - every error is an outcome
+                if self._work.failed(index, error):
+                    step()
+            else:
+                self._work.succeeded(index, run)
+                step()

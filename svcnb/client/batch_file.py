@@ -1,0 +1,87 @@
+"""The file in which a batch keeps its outcomes as they come: one line each, so that a killed process loses none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.exchange import encode
+from svcnb.client.models.outcomes import Outcome
+
+FORMAT: Final = "svcnb batch 1"
+
+
+class BatchFile:
+    """One batch's outcomes, readable by their owner alone: responses may be confidential.
+
+    Args:
+        path: The file; made when the batch begins.
+        cid: CID of the action.
+        params: The parameters of every run.
+
+    Raises:
+        InvalidArgument: The file is none of ours, or of another batch.
+    """
+
+    def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:
+        self.path = path.expanduser()
+        digest = hashlib.sha256()
+        for each in params:
+            digest.update(encode(each) + b"\n")
+        self._header = {"format": FORMAT, "cid": cid, "runs": len(params), "params": digest.hexdigest()}
+        self._params = params
+        self._file: IO[str] | None = None
+
+    def read(self) -> Iterator[Outcome]:
+        """Yields what is done already."""
+        if not self.path.exists():
+            return
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        if not lines:
+            return
+        if (header := _json(lines[0])) != self._header:
+            what = "of another batch" if isinstance(header, dict) and header.get("format") == FORMAT else "no batch"
+            raise InvalidArgument(
+                f"the file {self.path} is {what}: its action or its parameters are others",
+                hint="Name another file, or remove this one to begin anew.",
+            )
+        for line in lines[1:]:
+            kept = _json(line)  # a line that was cut by a crash is a run that is done again
+            if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
+                yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
+
+    def open(self) -> None:
+        """Begins to write at the end."""
+        new = not self.path.exists() or not self.path.stat().st_size
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._file = os.fdopen(descriptor, "a", encoding="utf-8")
+        # A line that a crash cut short must not swallow the next one.
+        self._line(self._header) if new else self._file.write("\n")
+
+    def write(self, outcome: Outcome) -> None:
+        """Keeps one outcome."""
+        if self._file is not None:
+            self._line(outcome.model_dump(exclude={"params", "exception"}))
+
+    def close(self) -> None:
+        """Ends writing; what comes later, from a run that was under way, is not kept."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _line(self, value: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+            self._file.flush()
+
+
+def _json(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

@@ -1,0 +1,175 @@
+"""Which runs of a batch are left, what came of the others, when to slow down and when to stop. Safe among threads."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from svcnb.client.errors import (
+    ConfigError,
+    Forbidden,
+    InvalidArgument,
+    OutOfCredit,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+)
+from svcnb.client.models.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from svcnb.client.batch_file import BatchFile
+    from svcnb.client.models.runs import Run
+
+ATTEMPTS: Final = 4
+"""Most tries of one run that an overloaded service refuses, beside the client's own repetitions."""
+
+_FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError)
+"""What would meet every other run of the batch, too."""
+
+_OVERLOAD: Final = (RateLimited, Unavailable)
+_JITTER: Final = random.SystemRandom()
+
+
+class Pace:
+    """Slows everybody down together while a service sheds load, and lets them go again as it answers.
+
+    Args:
+        clock: Seconds that only go forward.
+        first: Seconds of the first pause; each refusal doubles it, each answer halves it.
+        longest: Most seconds of one pause.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, first: float = 0.25, longest: float = 8.0) -> None:
+        self._clock = clock
+        self._first = first
+        self._longest = longest
+        self._delay = 0.0
+        self._until = 0.0
+
+    def refused(self) -> None:
+        """Takes note of an answer 429 or 503. Refusals of one and the same moment count once."""
+        now = self._clock()
+        if now >= self._until:
+            self._delay = min(self._longest, max(self._first, self._delay * 2))
+            self._until = now + self._delay
+
+    def answered(self) -> None:
+        """Takes note of an answer."""
+        self._delay = 0.0 if self._delay <= self._first else self._delay / 2
+
+    def wait(self) -> float:
+        """Seconds to wait before the next run, each caller a little longer or shorter."""
+        left = self._until - self._clock()
+        return left * _JITTER.uniform(1.0, 1.5) if left > 0 else 0.0
+
+
+class Work:
+    """The state of one batch.
+
+    Args:
+        params: The parameters of every run.
+        file: Keeps outcomes and knows earlier ones; None for memory alone.
+        pace: Decides about pauses.
+    """
+
+    def __init__(self, params: Sequence[object], file: BatchFile | None = None, pace: Pace | None = None) -> None:
+        self.outcomes: list[Outcome | None] = [None] * len(params)
+        self.todo: deque[int] = deque()
+        self.interrupted = False
+        self.fatal: Exception | None = None
+        self._params = params
+        self._file = file
+        self._pace = pace or Pace()
+        self._tries: dict[int, int] = {}
+        self._lock = threading.Lock()
+        if file is not None:
+            for outcome in file.read():
+                self.outcomes[outcome.index] = outcome
+
+    def __enter__(self) -> Self:
+        if self._file is not None:
+            self._file.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+
+    def left(self) -> list[int]:
+        """Runs that have not ended for good."""
+        return [index for index, outcome in enumerate(self.outcomes) if outcome is None or outcome.transient]
+
+    def begin(self, *, retry_failed: bool) -> None:
+        """Lays out what is to be run."""
+        again = {index for index, outcome in enumerate(self.outcomes) if retry_failed and outcome and not outcome.ok}
+        self.todo = deque(sorted({*self.left(), *again}))
+        self.interrupted = False
+        self.fatal = None
+        self._tries = {}
+
+    def take(self) -> int | None:
+        """Returns the next run, None when there is none or none should be."""
+        with self._lock:
+            return None if self.fatal is not None or not self.todo else self.todo.popleft()
+
+    def give_back(self, index: int) -> None:
+        """Puts a run back that was taken and not begun."""
+        with self._lock:
+            self.todo.appendleft(index)
+
+    def pause(self) -> float:
+        """Seconds to wait before the next run."""
+        with self._lock:
+            return self._pace.wait()
+
+    def succeeded(self, index: int, run: Run) -> None:
+        """Keeps an answer."""
+        with self._lock:
+            self._pace.answered()
+            self._keep(Outcome.of_run(index, self._params[index], run))
+
+    def failed(self, index: int, error: Exception) -> bool:
+        """Keeps an error, or puts the run back when the service only needs time.
+
+        Returns:
+            Whether the run has ended.
+        """
+        with self._lock:
+            if isinstance(error, _OVERLOAD):
+                self._pace.refused()
+                self._tries[index] = self._tries.get(index, 0) + 1
+                if self._tries[index] < ATTEMPTS:
+                    self.todo.append(index)
+                    return False
+            elif isinstance(error, _FATAL):
+                self.fatal = self.fatal or error
+            else:
+                self._pace.answered()
+            self._keep(Outcome.of_error(index, self._params[index], error))
+            return True
+
+    def raise_if_useless(self) -> None:
+        """Raises the error that met every run, if not one was answered."""
+        if self.fatal is not None and not self._any_answer():
+            raise self.fatal
+        bad = next(
+            (item.exception for item in self.outcomes if item and isinstance(item.exception, InvalidArgument)), None
+        )
+        if bad is not None and not self._any_answer():
+            raise bad
+
+    def _any_answer(self) -> bool:
+        return any(outcome is not None and outcome.answered for outcome in self.outcomes)
+
+    def _keep(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.index] = outcome
+        if self._file is not None:
+            self._file.write(outcome)

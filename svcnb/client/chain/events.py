@@ -1,0 +1,93 @@
+"""What the contract has told: its events, read from logs in pieces that any node answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from svcnb.client.calls import Flow
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.rpc import RpcError
+from svcnb.protocol.abi import AbiError
+from svcnb.protocol.contract import events
+
+Topic = str | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Log:
+    """One event of the contract.
+
+    Attributes:
+        event: Its name.
+        args: Its fields by name.
+        block: Number of its block.
+        index: Position in the block.
+        transaction_hash: The transaction that caused it.
+    """
+
+    event: str
+    args: dict[str, Any]
+    block: int
+    index: int
+    transaction_hash: str
+
+
+def topic(value: int | str) -> str:
+    """A number or an address as an indexed topic: 32 bytes."""
+    return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
+
+
+def event_topic(name: str) -> str:
+    """The first topic of an event of the contract."""
+    return next("0x" + found.hex() for found, event in events().items() if event.name == name)
+
+
+def read_logs(
+    chain: ChainAccess, topics: Sequence[Topic], *, first: int = 0, last: int | None = None
+) -> Flow[list[Log]]:
+    """Reads the contract's events, oldest first.
+
+    Args:
+        chain: The chain.
+        topics: What the topics must be; None for anything, a list for any of several.
+        first: First block.
+        last: Last block; the latest when None.
+
+    Raises:
+        ChainError: The chain could not be asked.
+    """
+    contract = (yield from chain.node()).contract_address
+    if last is None:
+        last = int((yield from chain.rpc("eth_blockNumber")), 16)
+    found: list[Log] = []
+    ranges = [(first, last)]
+    while ranges:
+        begin, end = ranges.pop()
+        if begin > end:
+            continue
+        query = {"address": contract, "fromBlock": hex(begin), "toBlock": hex(end), "topics": list(topics)}
+        try:
+            entries = yield from chain.rpc("eth_getLogs", query)
+        except RpcError:
+            # Public nodes answer only so many blocks or logs at once, and each says so in its own words.
+            if begin == end:
+                raise
+            middle = (begin + end) // 2
+            ranges += [(middle + 1, end), (begin, middle)]
+            continue
+        found += [log for entry in entries if (log := _read(entry)) is not None]
+    return sorted(found, key=lambda log: (log.block, log.index))
+
+
+def _read(entry: dict[str, Any]) -> Log | None:
+    topics = [bytes.fromhex(text[2:]) for text in entry["topics"]]
+    event = events().get(topics[0]) if topics else None
+    if event is None:
+        return None  # of a later version of the contract
+    try:
+        args = event.decode_log(topics, bytes.fromhex(entry["data"][2:]))
+    except AbiError:
+        return None
+    return Log(event.name, args, int(entry["blockNumber"], 16), int(entry["logIndex"], 16), entry["transactionHash"])

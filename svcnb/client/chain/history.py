@@ -1,0 +1,239 @@
+"""Everything that ever happened to one account: events, the transactions that caused them, and the state in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from svcnb.client.calls import Flow
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.events import Log, event_topic, read_logs, topic
+from svcnb.client.chain.names import short
+from svcnb.client.chain.rights import CAUSES, Rights
+from svcnb.client.chain.rpc import RpcError
+from svcnb.client.errors import ChainError
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+from svcnb.client.resources import node
+from svcnb.protocol.abi import AbiError, decode
+from svcnb.protocol.contract import function
+from svcnb.protocol.hashes import wallet_lookup_key
+
+
+class AuditEntry(Model):
+    """One thing that happened to an account."""
+
+    block: int
+    time: datetime
+    """Time of the block, UTC."""
+
+    who: str
+    """Who sent it: the admin wallet of that time, one of the service's payers, or somebody else."""
+
+    what: str
+    """What it changed, with the names of that time."""
+
+    event: str
+    """The contract's event."""
+
+    transaction: str
+    """Hash of the transaction."""
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the entry in few words."""
+        return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
+
+
+class Permission(Model):
+    """One thing that is permitted."""
+
+    subject: str
+    """Whose permission: the account, a group, a usage key."""
+
+    permission: str
+
+
+class Change(Model):
+    """One permission that came or went between two blocks."""
+
+    change: str
+    """``+`` for one that came, ``-`` for one that went."""
+
+    subject: str
+    """Whose permission: the account, a group, a usage key."""
+
+    permission: str
+
+
+@dataclass(frozen=True)
+class _Transaction:
+    sender: str
+    to: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class History:
+    """The past of one account.
+
+    Attributes:
+        logs: Its events, oldest first.
+        transactions: What caused them, by hash.
+        times: Time of each block, in Unix seconds.
+        contract: The contract's address, lower case.
+        payers: Addresses of the service's payers, lower case.
+    """
+
+    logs: Sequence[Log]
+    transactions: Mapping[str, _Transaction]
+    times: Mapping[int, int]
+    contract: str
+    payers: frozenset[str]
+
+    def entries(self) -> Listing[AuditEntry]:
+        """Every event in words, oldest first."""
+        found: list[AuditEntry] = []
+        rights = Rights()
+        for log in self.logs:
+            who = self._who(log, rights)
+            what = rights.apply(log, self._call(log))
+            time = datetime.fromtimestamp(self.times[log.block], UTC)
+            found.append(
+                AuditEntry(
+                    block=log.block, time=time, who=who, what=what, event=log.event, transaction=log.transaction_hash
+                )
+            )
+        return Listing(found, of="events")
+
+    def at(self, block: int | None) -> Rights:
+        """The account's permissions at the end of a block; at the end of all when None."""
+        rights = Rights()
+        for log in self._until(block):
+            rights.apply(log, self._call(log))
+        return rights
+
+    def permissions(self) -> Listing[Permission]:
+        """Everything that is permitted at the end."""
+        said = sorted(self.at(None).statements())
+        return Listing([Permission(subject=subject, permission=text) for subject, text in said], of="permissions")
+
+    def diff(self, first: int, last: int | None) -> Listing[Change]:
+        """What changed from the end of one block to the end of another."""
+        before, after = self.at(first), self.at(last)
+        # By the names of the end, so that a rename alone is no change of permissions.
+        before.names = after.names.merged(before.names)
+        old, new = before.statements(), after.statements()
+        gone = [Change(change="-", subject=subject, permission=said) for subject, said in sorted(old - new)]
+        come = [Change(change="+", subject=subject, permission=said) for subject, said in sorted(new - old)]
+        return Listing(sorted(gone + come, key=lambda item: (item.subject, item.change, item.permission)), of="changes")
+
+    def _until(self, block: int | None) -> Iterator[Log]:
+        return (log for log in self.logs if block is None or log.block <= block)
+
+    def _who(self, log: Log, rights: Rights) -> str:
+        sent = self.transactions[log.transaction_hash]
+        admin = rights.admin.lower()
+        if log.event == "AccountCreated" and not log.args["managed"]:
+            admin = log.args["admin"].lower()
+        if sent.sender == admin:
+            return f"admin {short(admin)}"
+        if sent.sender in self.payers:
+            return f"API payer {short(sent.sender)}"
+        if sent.to == admin:
+            return f"admin {short(admin)} (contract), signed by {short(sent.sender)}"
+        return short(sent.sender)
+
+    def _call(self, log: Log) -> Mapping[str, Any] | None:
+        sent = self.transactions[log.transaction_hash]
+        for name in CAUSES.get(log.event, ()):
+            what = function(name)
+            begin = 0 if sent.to == self.contract else sent.data.find(what.selector)
+            # A contract wallet carries the call inside its own; what is found must fit the event.
+            while begin >= 0 and sent.data[begin : begin + 4] == what.selector:
+                try:
+                    found = dict(zip(what.names, decode(what.inputs, sent.data[begin + 4 :]), strict=True))
+                except AbiError:
+                    found = {}
+                if found and _fits(found, log):
+                    return found
+                begin = sent.data.find(what.selector, begin + 1)
+        return None
+
+
+def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Flow[History]:
+    """Reads the past of an account.
+
+    Args:
+        chain: The chain.
+        master_hash: The account.
+        last: Last block; the latest when None.
+
+    Raises:
+        ChainError: The chain could not be asked, or does not keep what is needed.
+    """
+    yield from chain.require_same_chain()
+    logs = yield from read_logs(chain, [None, topic(master_hash)], last=last)
+    others = _other_hashes(logs)
+    if others:
+        # Some versions of the contract tell the hash that the caller used: a usage key's, or an admin's alias.
+        told = [event_topic(name) for name in _BY_ANY_HASH]
+        known = {(log.block, log.index) for log in logs}
+        more = yield from read_logs(chain, [told, [topic(value) for value in sorted(others)]], last=last)
+        logs = sorted(
+            [*logs, *(log for log in more if (log.block, log.index) not in known)],
+            key=lambda log: (log.block, log.index),
+        )
+    hashes = list(dict.fromkeys(log.transaction_hash for log in logs))
+    blocks = sorted({log.block for log in logs})
+    answers = yield from chain.batch(
+        [("eth_getTransactionByHash", (item,)) for item in hashes]
+        + [("eth_getBlockByNumber", (hex(number), False)) for number in blocks]
+    )
+    for answer in answers:
+        if isinstance(answer, RpcError) or answer is None:
+            raise ChainError(
+                "the chain's node does not keep the transactions of this account",
+                hint="Choose one that keeps all: rpc_url=..., or SVC_RPC_URL.",
+            )
+    return History(
+        logs=logs,
+        transactions={
+            item: _Transaction(
+                answer["from"].lower(), str(answer["to"] or "").lower(), bytes.fromhex(answer["input"][2:])
+            )
+            for item, answer in zip(hashes, answers, strict=False)
+        },
+        times={
+            number: int(answer["timestamp"], 16) for number, answer in zip(blocks, answers[len(hashes) :], strict=True)
+        },
+        contract=(yield from chain.node()).contract_address.lower(),
+        payers=frozenset([*(yield from node.payers()), (yield from node.admin_payer())]),
+    )
+
+
+_BY_ANY_HASH = (
+    "GroupAdded",
+    "GroupRemoved",
+    "ActionAddedToGroup",
+    "ActionRemovedFromGroup",
+    "PkpAddedToGroup",
+    "PkpRemovedFromGroup",
+    "WalletDerivationRegistered",
+)
+
+
+def _other_hashes(logs: Sequence[Log]) -> set[int]:
+    found = {log.args["usageApiKeyHash"] for log in logs if log.event == "UsageApiKeySet"}
+    return found | {
+        wallet_lookup_key(log.args["newAdminWalletAddress"]) for log in logs if "newAdminWalletAddress" in log.args
+    }
+
+
+def _fits(call: Mapping[str, Any], log: Log) -> bool:
+    """Whether the arguments of a call are those of the one that caused the event."""
+    shared = [
+        name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
+    ]
+    return all(call[name] == log.args[name] for name in shared)

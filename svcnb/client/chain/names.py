@@ -1,0 +1,141 @@
+"""Hashes, numbers and addresses of one account, as the names that people gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_SHORT: Final = 10
+
+
+@dataclass
+class Names:
+    """What things of an account are called.
+
+    Attributes:
+        groups: Names by number.
+        actions: Names by action hash.
+        wallets: Names by lowercase address.
+        keys: Names by usage-key hash.
+        people: Whom an address belongs to, by lowercase address.
+    """
+
+    groups: dict[int, str] = field(default_factory=dict)
+    actions: dict[int, str] = field(default_factory=dict)
+    wallets: dict[str, str] = field(default_factory=dict)
+    keys: dict[int, str] = field(default_factory=dict)
+    people: dict[str, str] = field(default_factory=dict)
+
+    def merged(self, older: Names) -> Names:
+        """These names, and older ones for what has none any more."""
+        return Names(
+            groups=older.groups | self.groups,
+            actions=older.actions | self.actions,
+            wallets=older.wallets,
+            keys=older.keys | self.keys,
+            people=older.people | self.people,
+        )
+
+    def group(self, number: int) -> str:
+        """A group; 0 is every group."""
+        if number == 0:
+            return "every group"
+        name = self.groups.get(number)
+        return f"group {number} {name!r}" if name else f"group {number}"
+
+    def action(self, hashed: int) -> str:
+        """An action; 0 is every action."""
+        if hashed == 0:
+            return "every action"
+        name = self.actions.get(hashed)
+        return f"action {name!r}" if name else f"action {short(hashed)}"
+
+    def wallet(self, address: str) -> str:
+        """A wallet of the account; the zero address is every wallet."""
+        if not address.removeprefix("0x").strip("0"):
+            return "every wallet"
+        name = self.wallets.get(address.lower())
+        return f"wallet {name!r} {short(address)}" if name else f"wallet {short(address)}"
+
+    def key(self, hashed: int) -> str:
+        """A usage key."""
+        name = self.keys.get(hashed)
+        return f"usage key {name!r}" if name else f"usage key {short(hashed)}"
+
+    def who(self, address: str) -> str:
+        """Somebody who sent or received something."""
+        name = self.people.get(address.lower())
+        return f"{name} {short(address)}" if name else short(address)
+
+
+def short(value: int | str) -> str:
+    """A hash or an address by its beginning; enough to tell two apart."""
+    text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
+    return text[:_SHORT] + "…"
+
+
+def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
+    """What a call of the contract does, in words.
+
+    Args:
+        function: Name of the function.
+        a: Its arguments by name.
+        names: What things are called.
+    """
+    writer = _SENTENCES.get(function)
+    return writer(a, names) if writer else f"call {function}"
+
+
+def _in_group(verb: str, preposition: str) -> Any:
+    def write(a: Mapping[str, Any], names: Names) -> str:
+        member = names.wallet(a["pkpId"]) if "pkpId" in a else names.action(a["action"])
+        return f"{verb} {member} {preposition} {names.group(a['groupId'])}"
+
+    return write
+
+
+def _members(a: Mapping[str, Any], names: Names) -> str:
+    listed = [names.action(item) for item in a["cidHashes"]] + [names.wallet(item) for item in a["pkpIds"]]
+    return ", ".join(listed) or "nothing yet"
+
+
+def permissions(a: Mapping[str, Any], names: Names) -> str:
+    """What a usage key may do, in words."""
+    lists = {
+        "execute in": a["executeInGroups"],
+        "manage actions in": a["manageIPFSIdsInGroups"],
+        "add wallets to": a["addPkpToGroups"],
+        "remove wallets from": a["removePkpFromGroups"],
+    }
+    flags = {
+        "create groups": a["createGroups"],
+        "delete groups": a["deleteGroups"],
+        "create wallets": a["createPKPs"],
+    }
+    said = [f"{verb} {', '.join(names.group(group) for group in groups)}" for verb, groups in lists.items() if groups]
+    return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
+
+
+_SENTENCES: Final[dict[str, Any]] = {
+    "newChainSecuredAccount": lambda a, _: f"open the account {a['accountName']!r}, owned by this wallet",
+    "transferChainSecuredAccountOwnership": lambda a, n: (
+        f"hand the account over to {n.who(a['newAdminWalletAddress'])}, for good"
+    ),
+    "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which may {permissions(a, n)}",
+    "updateUsageApiKeyMetadata": lambda a, n: f"rename {n.key(a['usageApiKeyHash'])} to {a['name']!r}",
+    "removeUsageApiKey": lambda a, n: f"remove {n.key(a['usageApiKeyHash'])}, for good",
+    "addGroup": lambda a, n: f"create group {a['name']!r}, which permits {_members(a, n)}",
+    "updateGroup": lambda a, n: f"replace {n.group(a['groupId'])} by {a['name']!r}, which permits {_members(a, n)}",
+    "updateGroupMetadata": lambda a, n: f"rename {n.group(a['groupId'])} to {a['name']!r}",
+    "removeGroup": lambda a, n: f"remove {n.group(a['groupId'])}, for good",
+    "addPkpToGroup": _in_group("permit", "in"),
+    "removePkpFromGroup": _in_group("withdraw", "from"),
+    "addActionToGroup": _in_group("permit", "in"),
+    "removeActionFromGroup": _in_group("withdraw", "from"),
+    "addAction": lambda a, _: f"register action {short(a['actionHash'])} as {a['name']!r}",
+    "removeAction": lambda a, n: f"forget {n.action(a['actionHash'])} and withdraw it from every group",
+    "updateActionMetadata": lambda a, n: f"rename {n.action(a['actionHash'])} to {a['name']!r}",
+    "registerWalletDerivation": lambda a, _: f"register wallet {a['name']!r} {short(a['pkpId'])}",
+    "removeWalletDerivation": lambda a, n: f"remove {n.wallet(a['pkpId'])} from the account",
+}

@@ -1,0 +1,193 @@
+"""A ChainSecured account in the hands of its owner: ``mine``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from svcnb.client.calls import Flow
+from svcnb.client.chain import history
+from svcnb.client.chain.history import AuditEntry, Change, Permission
+from svcnb.client.chain_secured import account_flows, explain_flow
+from svcnb.client.chain_secured.models import OnChain, Transfer
+from svcnb.client.chain_secured.nouns import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.listing import Listing
+from svcnb.client.models.chain import Preview, Receipt
+from svcnb.client.resources.billing import Billing
+from svcnb.client.session import SyncSession
+from svcnb.protocol.hashes import uint256_hex
+
+if TYPE_CHECKING:
+    from svcnb.client.chain_secured.wallet_auth import WalletAuth
+    from svcnb.client.models.explanation import Explanation
+    from svcnb.client.references import ActionRef, KeyRef, WalletRef
+    from svcnb.client.signing import Signer
+
+T = TypeVar("T")
+
+
+class KnownAccount:
+    """What both twins know without asking."""
+
+    _account: Ownership
+
+    @property
+    def owner(self) -> Signer | None:
+        """The wallet that signs; None when the account was opened to look at it."""
+        return self._account.writer.owner
+
+    @property
+    def api_key_hash(self) -> str:
+        """Master hash of the account, ``0x`` and 64 digits: its stable identity, whoever owns it. No secret."""
+        return uint256_hex(self._account.master_hash)
+
+    @property
+    def receipts(self) -> Sequence[Receipt]:
+        """Every write that landed through this object, oldest first."""
+        return tuple(self._account.writer.receipts)
+
+    @property
+    def on_preview(self) -> Callable[[Preview], object] | None:
+        """Called with every write before it is signed: simulated, decoded, priced. What answers False stops it."""
+        return self._account.writer.on_preview
+
+    @on_preview.setter
+    def on_preview(self, shown: Callable[[Preview], object] | None) -> None:
+        self._account.writer.on_preview = shown
+
+    def __repr__(self) -> str:
+        owner = self._account.address or "only read"
+        return f"{type(self).__name__}({self.api_key_hash}, {owner})"
+
+
+class ChainSecuredAccount(KnownAccount):
+    """An account that a wallet owns: everything about it is on chain, and every change is a transaction it signs.
+
+    Made by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
+    """
+
+    def __init__(self, session: SyncSession, account: Ownership) -> None:
+        self._session = session
+        self._account = account
+
+    def _do(self, flow: Flow[T]) -> T:
+        return self._session.drive(flow)
+
+    @cached_property
+    def wallets(self) -> OnChainWallets:
+        """Wallets whose keys the service keeps."""
+        return OnChainWallets(self._session, self._account)
+
+    @cached_property
+    def usage_keys(self) -> OnChainUsageKeys:
+        """Usage keys: credentials that run actions over HTTP."""
+        return OnChainUsageKeys(self._session, self._account)
+
+    @cached_property
+    def groups(self) -> OnChainGroups:
+        """Groups: which actions and which wallets belong together."""
+        return OnChainGroups(self._session, self._account)
+
+    @cached_property
+    def actions(self) -> OnChainActions:
+        """Actions that the account knows by name."""
+        return OnChainActions(self._session, self._account)
+
+    @cached_property
+    def billing(self) -> Billing:
+        """Credit and payments; the owner's signature stands in for a key. Free."""
+        return WalletBilling(self._session, self._account)
+
+    def describe(self) -> OnChain:
+        """Returns the account as it stands on chain: owner, who pays, and how much of everything."""
+        return self._do(account_flows.describe(self._account))
+
+    def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Explains why a usage key may run an action with a wallet, or which link is missing and what repairs it.
+
+        Read from the contract, so free, and needs no key. The repairs are transactions of the owner.
+
+        Args:
+            key: A usage key, its text or its hash.
+            action: The action, its source, CID or hashed CID.
+            wallet: The wallet that the action wants to use; None to explain the run alone.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+        """
+        return self._do(explain_flow.explain(self._account, key, action, wallet))
+
+    def transfer_ownership(self, to: Signer | str, *, confirm: bool = False) -> Transfer:
+        """Hands the account to another wallet, for good. Everything in it stays, the credit too.
+
+        Afterwards this object can only read: open the account with its new owner.
+
+        Args:
+            to: The new owner, or its address. A wallet that was ever admin of an account is refused.
+            confirm: Without it nothing is sent, and the error lists what will happen.
+
+        Raises:
+            NotConfirmed: ``confirm`` was not given.
+            ChainError: The contract refused, in the order of specification 5.8.
+        """
+        return self._do(account_flows.transfer(self._account, to, confirm=confirm))
+
+    def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
+        """Returns everything that happened to the account, oldest first; ``.to_frame()`` makes a frame of it.
+
+        Names and initial contents come from the transactions' call data, since events carry neither. Renaming groups,
+        actions and keys emits no event and is not listed.
+
+        Args:
+            until_block: The last block to read; all when None.
+        """
+        return self._do(audit(self._account, until_block))
+
+    def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
+        """Returns everything that is permitted, as the events add up to it; at the end of a block if one is given.
+
+        Args:
+            until_block: The last block that counts; all when None.
+        """
+        return self._do(permissions(self._account, until_block))
+
+    def diff(self, first: int, last: int | None = None) -> Listing[Change]:
+        """Returns which permissions came and went between the ends of two blocks.
+
+        Args:
+            first: The earlier block.
+            last: The later block; the latest when None.
+        """
+        return self._do(diff(self._account, first, last))
+
+
+class WalletBilling(Billing):
+    """`svcnb.client.resources.billing.Billing`, opened by the owner's signature."""
+
+    def __init__(self, session: SyncSession, account: Ownership) -> None:
+        from svcnb.client.chain_secured.wallet_auth import WalletAuth
+
+        self._auth: WalletAuth = WalletAuth(account.writer)
+        config = session.config.replace(api_key=None, master_key=False, wallet_auth=self._auth.headers)
+        super().__init__(SyncSession(session.transport, config, session.listeners))
+
+    def _do(self, flow: Flow[T]) -> T:
+        self._session.drive(self._auth.refresh())
+        return super()._do(flow)
+
+
+def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntry]]:
+    """Reads the past of an account."""
+    return (yield from history.read(account.chain, account.master_hash, last=until_block)).entries()
+
+
+def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
+    """Adds up the past of an account."""
+    return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
+
+
+def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:
+    """Compares two moments of an account."""
+    return (yield from history.read(account.chain, account.master_hash, last=last)).diff(first, last)

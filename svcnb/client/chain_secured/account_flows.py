@@ -1,0 +1,319 @@
+"""Opening, converting and handing over: what happens once in an account's life."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.calls import Call, Flow, ask
+from svcnb.client.chain import identity
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.identity import Identity
+from svcnb.client.chain.names import Names
+from svcnb.client.chain.rpc import RpcError
+from svcnb.client.chain.writes import Writer
+from svcnb.client.chain_secured import mint
+from svcnb.client.chain_secured.models import OnChain, Transfer
+from svcnb.client.chain_secured.ownership import Ownership, signed
+from svcnb.client.chain_secured.pending import PendingFolder, PendingMint
+from svcnb.client.errors import ChainError, ConfigError, InvalidArgument, NotConfirmed
+from svcnb.client.models.chain import ether
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.resources.base import nothing
+from svcnb.protocol.abi import WORD, encode
+from svcnb.protocol.eip712 import digest_parts
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.hashes import (
+    api_key_hash,
+    checksum_address,
+    function_selector,
+    parse_hex,
+    uint256_hex,
+    wallet_lookup_key,
+)
+from svcnb.protocol.typed_data import Flow as Purpose, flow_of
+
+if TYPE_CHECKING:
+    from svcnb.client.signing import SignedEnvelope, Signer
+
+IS_VALID_SIGNATURE: Final = function_selector("isValidSignature(bytes32,bytes)")
+VALID: Final = bytes.fromhex("1626ba7e")
+
+
+def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
+    """Opens an account that a wallet owns."""
+    if not name.strip():
+        raise InvalidArgument("an account needs a name", hint='svc.chain_secured.create(owner, "treasury")')
+    owner = _owner(writer)
+    yield from writer.write("newChainSecuredAccount", name, description)
+    return Identity(wallet_lookup_key(owner.address), owner.address)
+
+
+def open_account(chain: ChainAccess, owner: Signer, known_hash: str | None) -> Flow[Identity]:
+    """Finds the account that a wallet owns."""
+    if known_hash is None:
+        return (yield from identity.find(chain, owner.address))
+    master = hash_number(known_hash)
+    admin = yield from identity.admin_of(chain, master)
+    if admin != owner.address:
+        raise ChainError(
+            f"the account {known_hash} belongs to {admin}, not to {owner.address}",
+            name="NoAccountAccess",
+            arguments=(known_hash, owner.address),
+            hint="Open it with the wallet that owns it; svc.chain_secured.look(api_key_hash) only reads.",
+        )
+    return Identity(master, admin)
+
+
+def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
+    """Finds an account to read it, by any of its hashes."""
+    yield from chain.require_same_chain()
+    number = hash_number(known_hash)
+    return Identity(number, (yield from identity.admin_of(chain, number)))
+
+
+def describe(account: Ownership) -> Flow[OnChain]:
+    """Reads the account as it stands on chain."""
+    node = yield from account.chain.node()
+    names = yield from account.learn_names()
+    return OnChain(
+        admin=(yield from identity.admin_of(account.chain, account.master_hash)),
+        billing_wallet=checksum_address((yield from account.view("getBillingWalletAddress"))),
+        api_key_hash=uint256_hex(account.master_hash),
+        contract_address=node.contract_address,
+        chain_id=node.chain_id,
+        groups=len(names.groups),
+        wallets=len(names.wallets),
+        actions=len(names.actions),
+        usage_keys=len(names.keys),
+    )
+
+
+# --- conversion ---------------------------------------------------------------------------------------------------
+
+
+def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
+    """Hands the account of the configured key to a wallet, when that was confirmed.
+
+    Raises:
+        NotConfirmed: It was not; the error lists what will happen. Nothing was asked of the contract.
+    """
+    owner = _owner(writer)
+    chain = writer.chain
+    key = chain.config.api_key
+    if key is None:
+        raise ConfigError(
+            "an account is converted with its account key, and this client has none",
+            hint="svc.with_key(account.api_key).accounts.convert(owner)",
+        )
+    yield from chain.require_same_chain()
+    master = int(api_key_hash(key.reveal()), 16)
+    account = Ownership(writer, master, PendingFolder())
+    admin = yield from identity.admin_of(chain, master)
+    yield from _require_fresh(chain, owner.address)
+    if not confirm:
+        raise NotConfirmed(
+            f"this hands the account to {owner.address}, for good",
+            consequences=(yield from _conversion(account, admin, owner)),
+            hint="When that is wanted: svc.accounts.convert(owner, confirm=True)",
+        )
+    envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
+    body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
+    yield from ask(
+        Call(
+            "POST",
+            "/convert_to_chain_secured_account",
+            nothing,
+            body,
+            in_doubt="the account may be converted; svc.chain_secured.open(owner) tells.",
+        )
+    )
+    return Identity(master, owner.address)
+
+
+def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str, ...]]:
+    names: Names = yield from account.learn_names()
+    funds = int((yield from account.chain.rpc("eth_getBalance", gas_payer(owner).address, "latest")), 16)
+    return (
+        f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
+        "There is no way back to API mode.",
+        "The account key can change nothing any more. It still reads and still runs actions.",
+        f"Everything stays: {_counted(names)}, and the credit.",
+        f"Every change becomes a transaction that this wallet signs and pays gas for: it has {ether(funds)}.",
+        "Whoever loses this wallet loses the account: nobody, the service included, can give it back.",
+    )
+
+
+def _counted(names: Names) -> str:
+    counts = {
+        "group": len(names.groups),
+        "wallet": len(names.wallets),
+        "action": len(names.actions),
+        "usage key": len(names.keys),
+    }
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items())
+
+
+# --- transfer -----------------------------------------------------------------------------------------------------
+
+
+def transfer(account: Ownership, to: Signer | str, *, confirm: bool) -> Flow[Transfer]:
+    """Hands a ChainSecured account to another wallet, when that was confirmed.
+
+    Raises:
+        NotConfirmed: It was not; the error lists what will happen. Nothing was sent.
+    """
+    owner = _owner(account.writer)
+    new = address_of(to)
+    yield from account.chain.require_same_chain()
+    if not confirm:
+        yield from account.chain.view(  # what the contract would refuse is refused now, not after the confirmation
+            "transferChainSecuredAccountOwnership", account.master_hash, new, sender=owner.address
+        )
+        code = yield from account.chain.rpc("eth_getCode", new, "latest")
+        kind = "a wallet with a key" if code in ("0x", "") else "a contract"
+        proof = (
+            ()
+            if not isinstance(to, str)
+            else ("Only an address was given: make sure that its owner can sign on this very chain.",)
+        )
+        raise NotConfirmed(
+            f"this hands the account to {new}, for good",
+            consequences=(
+                f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
+                f"{owner.address} can change nothing any more, and only {new} can hand the account on.",
+                "A wallet that was ever admin is no target again: there is no way back to this one.",
+                "Everything stays: groups, wallets, actions, usage keys, and the credit, which pays as before.",
+                *proof,
+            ),
+            hint="When that is wanted: mine.transfer_ownership(new_owner, confirm=True)",
+        )
+    written = yield from account.write("transferChainSecuredAccountOwnership", new)
+    return Transfer(
+        previous_admin=owner.address,
+        admin=new,
+        api_key_hash=uint256_hex(account.master_hash),
+        transaction_hash=written.receipt.transaction_hash,
+    )
+
+
+# --- mints that stopped half way ----------------------------------------------------------------------------------
+
+
+def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
+    """Goes on with a mint where it stopped."""
+    yield from mint.require_same_place(account, record)
+    return (yield from mint.finish(account, record))
+
+
+def abandon(record: PendingMint, *, confirm: bool) -> None:
+    """Makes sure that giving up a mint is meant.
+
+    Raises:
+        NotConfirmed: It was not said, and something would be lost.
+    """
+    if record.stage != "asked" and not confirm:
+        what = (
+            f"The usage key {record.name!r} is lost: only this record has it."
+            if record.kind == "usage key"
+            else f"The wallet {record.wallet_address} can be registered in no account any more: only this record knows "
+            "its derivation path."
+        )
+        raise NotConfirmed(
+            f"this gives up the {record.kind} {record.name!r}, for good",
+            consequences=(what, "What was registered on chain already stays there."),
+            hint=f"To finish it instead: svc.chain_secured.resume({record.id!r}, owner). To give it up: "
+            f"svc.chain_secured.abandon({record.id!r}, confirm=True)",
+        )
+
+
+# --- signatures ---------------------------------------------------------------------------------------------------
+
+
+def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
+    """Signs an envelope for its own sake."""
+    try:
+        purpose = flow_of(flow)
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from None
+    return (yield from signed(writer, purpose))
+
+
+def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
+    """Asks the key, then the contract at the address, whose signature this is (specification 5.6.3)."""
+    from svcnb.client.signing import verify as made_by_key
+
+    wanted = address_of(address)
+    try:
+        if made_by_key(typed_data, signature, wanted):
+            return True
+        raw = parse_hex(signature, what="signature")
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from None
+    data = IS_VALID_SIGNATURE + encode(("bytes32", "bytes"), (digest_parts(typed_data).digest, raw))
+    try:
+        answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
+    except RpcError as error:
+        if error.revert_data is None:
+            raise
+        return False
+    told = bytes.fromhex(str(answer).removeprefix("0x"))
+    return len(told) >= WORD and told.startswith(VALID)
+
+
+# --- small things -------------------------------------------------------------------------------------------------
+
+
+def hash_number(text: str) -> int:
+    """A hash of an account as a number.
+
+    Raises:
+        InvalidArgument: It is none.
+    """
+    try:
+        return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
+    except (MalformedValue, TypeError, AttributeError) as error:
+        raise InvalidArgument(str(error), hint="account.api_key_hash and mine.api_key_hash tell it.") from None
+
+
+def address_of(wallet: Signer | str) -> str:
+    """The address of a wallet, with checksum.
+
+    Raises:
+        InvalidArgument: It is none.
+    """
+    try:
+        return checksum_address(wallet if isinstance(wallet, str) else wallet.address)
+    except (MalformedValue, TypeError) as error:
+        raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x and 40 digits.") from None
+
+
+def gas_payer(wallet: Signer) -> Signer:
+    """The wallet that signs and pays: the owner of a contract wallet, else the wallet itself."""
+    while (inner := getattr(wallet, "signer", None)) is not None:
+        wallet = inner
+    return wallet
+
+
+def _owner(writer: Writer) -> Signer:
+    if writer.owner is None:
+        raise InvalidArgument("a wallet that signs is wanted here", hint="svcnb.LocalSigner.from_key(...)")
+    return writer.owner
+
+
+def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
+    """Refuses a wallet that has an account already, before anything is signed (specification 3)."""
+    alias = wallet_lookup_key(address)
+    try:
+        yield from identity.admin_of(chain, alias)
+    except ChainError as error:
+        if error.name == "AccountDoesNotExist":
+            return
+        raise
+    raise ChainError(
+        f"the wallet {address} has or had an account already",
+        name="AccountAlreadyExists",
+        arguments=(uint256_hex(alias),),
+        hint="A wallet is admin of one account, once: use a fresh one, or open what it has: "
+        "svc.chain_secured.open(owner).",
+    )

@@ -1,0 +1,170 @@
+"""``svc.chain_secured``: open, create and look at accounts that wallets own, and finish what stopped half way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from svcnb.client.calls import Flow
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.identity import Identity
+from svcnb.client.chain.writes import Writer
+from svcnb.client.chain_secured import account_flows
+from svcnb.client.chain_secured.account import ChainSecuredAccount
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.chain_secured.pending import PendingFolder, PendingMint
+from svcnb.client.listing import Listing
+from svcnb.client.models.chain import Preview
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.session import SyncSession
+
+if TYPE_CHECKING:
+    from svcnb.client.signing import SignedEnvelope, Signer
+
+T = TypeVar("T")
+Shown = Callable[[Preview], object]
+
+
+class Door:
+    """What both twins do without asking anybody."""
+
+    def __init__(self, chain: ChainAccess) -> None:
+        self._chain = chain
+        self._records = PendingFolder()
+
+    def pending(self) -> Listing[PendingMint]:
+        """Returns the mints that were begun with this service and not finished; their secrets are not shown."""
+        base_url = self._chain.config.base_url
+        return Listing([item for item in self._records.all() if item.base_url == base_url], of="pending mints")
+
+    def abandon(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
+        """Gives up a mint, and with it the wallet or key that only its record knows.
+
+        Args:
+            mint: The record, or its id.
+            confirm: Without it nothing is forgotten, unless nothing is known to exist yet.
+
+        Raises:
+            NotConfirmed: ``confirm`` was not given.
+            InvalidArgument: There is no such record.
+        """
+        record = self._record(mint)
+        account_flows.abandon(record, confirm=confirm)
+        self._records.remove(record)
+
+    def _record(self, mint: PendingMint | str) -> PendingMint:
+        return self._records.get(mint.id if isinstance(mint, PendingMint) else mint)
+
+    def _writer(self, owner: Signer | None, shown: Shown | None) -> Writer:
+        return Writer(self._chain, owner, on_preview=shown)
+
+    def _ownership(self, writer: Writer, found: Identity) -> Ownership:
+        return Ownership(writer, found.master_hash, self._records)
+
+
+class ChainSecured(Door):
+    """ChainSecured accounts: create, open, look, resume."""
+
+    def __init__(self, session: SyncSession) -> None:
+        super().__init__(ChainAccess(session.config))
+        self._session = session
+
+    def _do(self, flow: Flow[T]) -> T:
+        return self._session.drive(flow)
+
+    def create(
+        self, owner: Signer, name: str, *, description: str = "", on_preview: Shown | None = None
+    ) -> ChainSecuredAccount:
+        """Opens an account that a wallet owns, by a transaction of that wallet.
+
+        Args:
+            owner: The wallet; it pays the gas now and for every change to come.
+            name: The account's name.
+            description: What it is for.
+            on_preview: Shown every write before it is signed; what answers False stops it.
+
+        Raises:
+            ChainError: ``AccountAlreadyExists``: the wallet has or had one; or it cannot pay the gas.
+        """
+        writer = self._writer(owner, on_preview)
+        found = self._do(account_flows.create(writer, name, description))
+        return ChainSecuredAccount(self._session, self._ownership(writer, found))
+
+    def open(
+        self, owner: Signer, *, api_key_hash: str | None = None, on_preview: Shown | None = None
+    ) -> ChainSecuredAccount:
+        """Opens the account that a wallet owns. The master hash is found in the chain's events.
+
+        Args:
+            owner: Its admin wallet.
+            api_key_hash: The master hash, where the chain's node does not keep the events that tell it.
+            on_preview: Shown every write before it is signed; what answers False stops it.
+
+        Raises:
+            ChainError: The wallet owns no account, or no longer.
+        """
+        found = self._do(account_flows.open_account(self._chain, owner, api_key_hash))
+        return ChainSecuredAccount(self._session, self._ownership(self._writer(owner, on_preview), found))
+
+    def convert(self, owner: Signer, *, confirm: bool = False) -> ChainSecuredAccount:
+        """The same as ``svc.accounts.convert``, which see."""
+        writer = self._writer(owner, None)
+        found = self._do(account_flows.convert(writer, confirm=confirm))
+        return ChainSecuredAccount(self._session, self._ownership(writer, found))
+
+    def look(self, api_key_hash: str) -> ChainSecuredAccount:
+        """Opens any account to read it; also one in API mode. Needs no wallet and no key: the chain is public.
+
+        Args:
+            api_key_hash: The account's master hash.
+
+        Raises:
+            ChainError: There is no such account.
+        """
+        found = self._do(account_flows.look(self._chain, api_key_hash))
+        return ChainSecuredAccount(self._session, self._ownership(self._writer(None, None), found))
+
+    def resume(self, mint: PendingMint | str, owner: Signer, *, on_preview: Shown | None = None) -> Wallet | UsageKey:
+        """Finishes a mint that stopped half way. Looks first what has been done, so nothing is done twice.
+
+        Args:
+            mint: The record, or its id.
+            owner: The wallet that owns the account now.
+            on_preview: As in `open`.
+
+        Returns:
+            The wallet, or the usage key with its secret.
+        """
+        record = self._record(mint)
+        writer = self._writer(owner, on_preview)
+        account = Ownership(writer, int(record.api_key_hash, 16), self._records)
+        return self._do(account_flows.resume(account, record))
+
+    def sign(self, owner: Signer, flow: str) -> SignedEnvelope:
+        """Lets a wallet sign the envelope of a flow, with this service's chain and its time at this moment.
+
+        The flows here do this by themselves; this is for looking at it, or for sending it on.
+
+        Args:
+            owner: The wallet.
+            flow: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``.
+
+        Raises:
+            InvalidArgument: There is no such flow.
+        """
+        return self._do(account_flows.sign(self._writer(owner, None), flow))
+
+    def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
+        """Whether a wallet signed, be it one with a key or a contract, which is asked on the chain (ERC-1271).
+
+        Args:
+            typed_data: The envelope.
+            signature: ``0x`` hex.
+            address: Who is said to have signed.
+        """
+        return self._do(account_flows.verify(self._chain, typed_data, signature, address))
+
+    def drift(self) -> tuple[str, ...]:
+        """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""
+        return self._do(self._chain.missing())

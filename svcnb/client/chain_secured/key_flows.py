@@ -1,0 +1,242 @@
+"""Usage keys of a ChainSecured account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from operator import attrgetter
+from typing import Any, Final, TypeAlias, cast
+
+from svcnb.client.calls import Call, Flow, ask, now, pause
+from svcnb.client.chain_secured import mint
+from svcnb.client.chain_secured.mint import HashForm, hash_of, permission_arguments
+from svcnb.client.chain_secured.models import KeyCheck
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.errors import ChainError, InvalidArgument, NotFound, ServiceError, Unauthorized
+from svcnb.client.listing import Listing
+from svcnb.client.models.chain import Receipt
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import GroupRef, KeyRef, group_ids, key_reference
+from svcnb.client.secret import Secret
+from svcnb.protocol.durations import seconds
+from svcnb.protocol.hashes import uint256_hex
+from svcnb.protocol.wire.values import looks_like_hash
+
+Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
+Span = float | str | timedelta
+
+PROBE: Final = 'const main = () => "ok";'
+"""The action that a check executes; most keys may not run it, which is answer enough."""
+
+_LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+_FIRST_POLL_S: Final = 0.1
+_LONGEST_POLL_S: Final = 2.0
+
+
+def create(
+    account: Ownership,
+    name: str,
+    description: str,
+    *,
+    expires_in: Span | None,
+    form: HashForm,
+    verify: float | None,
+    **permissions: Any,
+) -> Flow[UsageKey]:
+    """Lets the service make a key, registers its wallet, sets it on chain, and finds out whether it is resolved."""
+    if not name.strip():
+        raise InvalidArgument("a usage key needs a name", hint='mine.usage_keys.create("runner", ...)')
+    if form not in ("bytes", "text"):
+        raise InvalidArgument(
+            f"{form!r} is no form of a key's hash", hint="Choose 'bytes' (the specification) or 'text'."
+        )
+    numbers = _numbers(permissions)
+    expiration = yield from _expiration(account, expires_in)
+    record = yield from mint.begin(
+        account,
+        "usage key",
+        name,
+        description=description,
+        permissions=numbers,
+        expiration=expiration,
+        form=form,
+    )
+    key = cast("UsageKey", (yield from mint.finish(account, record)))
+    if verify is not None:
+        found = yield from check(account, key, verify)
+        if not found.resolves:
+            raise ChainError(
+                f"the usage key {name!r} is set on chain under the hash of its {form}, and after {verify:g} s the "
+                "service does not resolve it",
+                name="NotResolved",
+                hint="A service may look keys up by the other form: mine.usage_keys.create(..., form="
+                f"{'text' if form == 'bytes' else 'bytes'!r}), and remove this one: mine.usage_keys.remove("
+                f"{key.api_key_hash!r}).",
+            )
+    return key
+
+
+def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
+    """Executes with a key until the service resolves it or time is up."""
+    text = _secret(key)
+    begun, _ = yield from now()
+    delay = _FIRST_POLL_S
+    while True:
+        try:
+            yield from ask(
+                Call(
+                    "POST",
+                    attrgetter("run_path"),
+                    lambda body, _: body,
+                    {"code": PROBE, "js_params": None},
+                    key=False,
+                    headers={"X-Api-Key": text},
+                    patience="run",
+                )
+            )
+        except Unauthorized as error:
+            answer, resolves = error.code, False
+        except ServiceError as error:
+            if error.status not in (402, 403):  # found, and then refused for something else
+                raise
+            answer, resolves = error.code, True
+        else:
+            answer, resolves = "ran", True
+        here, _ = yield from now()
+        if resolves or here - begun >= timeout:
+            break
+        yield from pause(min(delay, max(0.0, timeout - (here - begun))))
+        delay = min(2 * delay, _LONGEST_POLL_S)
+    known = {entry.api_key_hash for entry in (yield from listing(account))}
+    forms: tuple[HashForm, ...] = ("bytes", "text")
+    form = next((form for form in forms if _hashed_as(text, form) in known), None)
+    return KeyCheck(resolves=resolves, form=form, answer=answer)
+
+
+def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageKey]]:
+    """Reads all usage keys from the contract."""
+    entries = yield from account.every("listApiKeys", block=block)
+    return Listing([_key(entry) for entry in entries], of="usage keys")
+
+
+def update(
+    account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
+) -> Flow[UsageKey]:
+    """Reads a key's record, lays the changes over it, and sets the whole again; what is left out stays."""
+    old = yield from find(account, key)
+    given = {name: value for name, value in changes.items() if value is not None}
+    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    expiration = old.expiration or 0
+    if never:
+        expiration = 0
+    elif expires_in is not None:
+        expiration = yield from _expiration(account, expires_in)
+    yield from account.write(
+        "setUsageApiKey",
+        int(old.api_key_hash, 16),
+        expiration,
+        0,
+        merged["name"],
+        merged["description"],
+        *permission_arguments(merged),
+    )
+    return UsageKey(api_key_hash=old.api_key_hash, expiration=expiration, **merged)
+
+
+def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
+    """Replaces name and description alone."""
+    old = yield from find(account, key)
+    merged = {
+        "name": old.name if name is None else name,
+        "description": old.description if description is None else description,
+    }
+    yield from account.write(
+        "updateUsageApiKeyMetadata", int(old.api_key_hash, 16), merged["name"], merged["description"]
+    )
+    return old.model_copy(update=merged)
+
+
+def remove(account: Ownership, key: KeyRef) -> Flow[Receipt]:
+    """Removes a key."""
+    old = yield from find(account, key)
+    return (yield from account.write("removeUsageApiKey", int(old.api_key_hash, 16))).receipt
+
+
+def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
+    """The record of a key, whichever form its hash has.
+
+    Raises:
+        NotFound: The account has none such.
+    """
+    hashes = _hashes(key)
+    for entry in (yield from listing(account)):
+        if entry.api_key_hash in hashes:
+            return entry
+    raise NotFound(
+        f"the account has no usage key with the hash {' or '.join(hashes)}",
+        status=404,
+        code="not_found",
+        hint="mine.usage_keys.list() shows what there is; a removed key cannot come back.",
+    )
+
+
+def _key(entry: tuple[Any, ...]) -> UsageKey:
+    (_, name, description), hashed, expiration, _, execute, create_groups, delete_groups, create_pkps, *lists = entry
+    manage, add, remove_ = lists
+    return UsageKey(
+        api_key_hash=uint256_hex(hashed),
+        name=name,
+        description=description,
+        can_create_groups=create_groups,
+        can_delete_groups=delete_groups,
+        can_create_pkps=create_pkps,
+        manage_ipfs_ids_in_groups=manage,
+        add_pkp_to_groups=add,
+        remove_pkp_from_groups=remove_,
+        execute_in_groups=execute,
+        expiration=expiration,
+    )
+
+
+def _hashes(key: KeyRef) -> list[str]:
+    if isinstance(key, UsageKey):
+        return [key.api_key_hash.lower()]
+    text = key_reference(key)
+    if looks_like_hash(text):
+        return [text.lower()]
+    forms: tuple[HashForm, ...] = ("bytes", "text")
+    return [hashed for form in forms if (hashed := _hashed_as(text, form)) is not None]
+
+
+def _hashed_as(text: str, form: HashForm) -> str | None:
+    try:
+        return uint256_hex(hash_of(text, form))
+    except InvalidArgument:
+        return None
+
+
+def _secret(key: KeyRef) -> str:
+    found = key.usage_api_key if isinstance(key, UsageKey) else key
+    text = found.reveal() if isinstance(found, Secret) else found
+    if not text or looks_like_hash(text):
+        raise InvalidArgument(
+            "a key is checked by executing with it, and its secret is not here",
+            hint="Pass the UsageKey that creation returned, or the text you stored then.",
+        )
+    return text.strip()
+
+
+def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:
+    if expires_in is None:
+        return 0
+    try:
+        span = seconds(expires_in)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(str(error), hint="expires_in='30d', a number of seconds, or a timedelta") from None
+    if span < 1:
+        raise InvalidArgument("a key that expires at once opens nothing", hint="expires_in='30d', or None for never")
+    return int((yield from account.chain.time()) + span)
+
+
+def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+    return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}

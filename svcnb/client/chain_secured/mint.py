@@ -1,0 +1,238 @@
+"""Mints in two halves: the service makes, the chain registers.
+
+Every step is recorded and may be the last before a crash. Each looks first whether it has been done, so resuming does
+nothing twice.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, Final, Literal
+
+from svcnb.client.calls import Answer, Call, Flow, act, ask
+from svcnb.client.chain.identity import admin_of
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.chain_secured.pending import PendingMint
+from svcnb.client.errors import ChainError, InvalidArgument, SvcnbError
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.secret import Secret
+from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_hash
+from svcnb.protocol.typed_data import Flow as Purpose
+
+HashForm = Literal["bytes", "text"]
+"""What a usage key's hash on chain is made of: its 32 secret bytes (the specification), or its base64 text."""
+
+SECRET_BYTES: Final = 32
+
+_ENDPOINTS: Final = {
+    "wallet": ("/create_wallet_with_signature", Purpose.CREATE_WALLET),
+    "usage key": ("/add_usage_api_key_with_signature", Purpose.ADD_USAGE_API_KEY),
+}
+# What the service itself calls such wallets in API mode (reference facts 2.2).
+_KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
+
+
+def hash_of(secret: str, form: HashForm) -> int:
+    """The number under which a usage key is set on chain.
+
+    Args:
+        secret: The key's text, base64 of 32 bytes.
+        form: What is hashed.
+
+    Raises:
+        InvalidArgument: The text has no 32 bytes in it. It is not repeated.
+    """
+    if form == "text":
+        return key_hash(secret)
+    try:
+        return usage_key_hash(base64.b64decode(secret.strip(), validate=True))
+    except (binascii.Error, ValueError):
+        raise InvalidArgument(
+            "this is no usage key of a ChainSecured account: base64 of 32 bytes is wanted",
+            hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
+        ) from None
+
+
+def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
+    """Writes the record of a mint, before anything is asked."""
+    node = yield from account.chain.node()
+    begun = yield from account.chain.time()
+    return (
+        yield from act(
+            lambda: account.records.begin(
+                kind=kind,
+                name=name,
+                owner=account.address,
+                api_key_hash=uint256_hex(account.master_hash),
+                base_url=account.chain.config.base_url,
+                chain_id=node.chain_id,
+                contract_address=node.contract_address.lower(),
+                begun=begun,
+                arguments=arguments,
+            )
+        )
+    )
+
+
+def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
+    """Does what is left to do, from any stage.
+
+    Raises:
+        SvcnbError: Something stopped it; a note on the error says how to go on. Nothing is lost.
+    """
+    steps = _Steps(account, record)
+    try:
+        yield from steps.make()
+        if record.kind == "wallet":
+            yield from steps.register(record.name, str(record.arguments.get("description", "")))
+            result: Wallet | UsageKey = steps.wallet()
+        else:
+            yield from steps.register(*_KEY_WALLET)
+            yield from steps.set_key()
+            result = steps.key()
+    except SvcnbError as error:
+        if steps.record.stage == "asked":
+            # The service may have made something that nobody knows; it belongs to no account and opens nothing.
+            yield from act(lambda: account.records.remove(record))
+        else:
+            error.add_note(
+                f"The {record.kind} {record.name!r} is made but not registered yet, and nothing is lost. When the "
+                f"cause is mended: svc.chain_secured.resume({record.id!r}, owner); or give it up: "
+                f"svc.chain_secured.abandon({record.id!r}, confirm=True)."
+            )
+        raise
+    yield from act(lambda: account.records.remove(record))
+    return result
+
+
+class _Steps:
+    """The steps of one mint, and its record as it stands on disk."""
+
+    def __init__(self, account: Ownership, record: PendingMint) -> None:
+        self.account = account
+        self.record = record
+
+    def make(self) -> Flow[None]:
+        """Lets the service make the wallet or the key, and writes the answer down before anything else."""
+        if self.record.stage != "asked":
+            return
+        path, purpose = _ENDPOINTS[self.record.kind]
+        envelope = yield from self.account.signed(purpose)
+        records = self.account.records
+
+        def parse(body: Any, _answer: Answer) -> dict[str, Any]:
+            known = {"wallet_address": str(body["wallet_address"]).lower(), "derivation_path": body["derivation_path"]}
+            if int(known["derivation_path"], 16) <= 0:
+                raise ValueError("a derivation path was expected")
+            secret = None if self.record.kind == "wallet" else Secret(body["usage_api_key"])
+            return {"stage": "minted", "secret": secret, **known}
+
+        made = yield from ask(
+            Call(
+                "POST",
+                path,
+                parse,
+                envelope.as_request(),
+                key=False,
+                in_doubt="something may have been made that belongs to no account. It opens nothing: begin again.",
+            )
+        )
+        self.record = self.record.model_copy(update=made)
+        yield from act(lambda: records.write(self.record))
+
+    def register(self, name: str, description: str) -> Flow[None]:
+        """Registers the wallet on chain, unless it is."""
+        address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
+        if (yield from self.account.view("getWalletDerivation", address)) == 0:
+            yield from self._advance("registering")
+            yield from self.account.write(
+                "registerWalletDerivation", address, path, name, description, on_sent=self._sent
+            )
+        yield from self._advance("registered")
+
+    def set_key(self) -> Flow[None]:
+        """Sets the usage key on chain, unless it is."""
+        hashed = self.hashed()
+        known = yield from self.account.every("listApiKeys")
+        if all(entry[1] != hashed for entry in known):
+            yield from self._advance("setting")
+            arguments = self.record.arguments
+            yield from self.account.write(
+                "setUsageApiKey",
+                hashed,
+                arguments["expiration"],
+                0,
+                self.record.name,
+                arguments["description"],
+                *permission_arguments(arguments["permissions"]),
+                on_sent=self._sent,
+            )
+
+    def _advance(self, stage: str) -> Flow[None]:
+        self.record = self.record.model_copy(update={"stage": stage})
+        yield from act(lambda: self.account.records.write(self.record))
+
+    def _sent(self, transaction_hash: str) -> None:
+        self.record = self.record.model_copy(update={"transaction_hash": transaction_hash})
+        self.account.records.write(self.record)
+
+    def hashed(self) -> int:
+        assert self.record.secret is not None  # noqa: S101 - only keys get here, and after they are made
+        return hash_of(self.record.secret.reveal(), self.record.arguments["form"])
+
+    def wallet(self) -> Wallet:
+        return Wallet(
+            wallet_address=self.record.wallet_address,
+            name=self.record.name,
+            description=str(self.record.arguments.get("description", "")),
+        )
+
+    def key(self) -> UsageKey:
+        arguments = self.record.arguments
+        return UsageKey(
+            api_key_hash=uint256_hex(self.hashed()),
+            name=self.record.name,
+            description=arguments["description"],
+            expiration=arguments["expiration"],
+            usage_api_key=self.record.secret,
+            **arguments["permissions"],
+        )
+
+
+def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
+    """Flags and lists in the order of setUsageApiKey (reference facts 6.1)."""
+    return (
+        permissions["can_create_groups"],
+        permissions["can_delete_groups"],
+        permissions["can_create_pkps"],
+        permissions["manage_ipfs_ids_in_groups"],
+        permissions["add_pkp_to_groups"],
+        permissions["remove_pkp_from_groups"],
+        permissions["execute_in_groups"],
+    )
+
+
+def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
+    """Makes sure that a record is resumed where it was begun, by the wallet that owns the account now.
+
+    Raises:
+        InvalidArgument: Another service, chain or contract.
+        ChainError: The wallet is not the account's admin.
+    """
+    node = yield from account.chain.node()
+    here = (account.chain.config.base_url, node.chain_id, node.contract_address.lower())
+    if (record.base_url, record.chain_id, record.contract_address) != here:
+        raise InvalidArgument(
+            f"this mint was begun at {record.base_url} on chain {record.chain_id}, contract {record.contract_address}",
+            hint="Resume it with a client of that service.",
+        )
+    admin = yield from admin_of(account.chain, account.master_hash)
+    if admin != account.address:
+        raise ChainError(
+            f"the account belongs to {admin}, and {account.address} would resume the mint",
+            name="NoAccountAccess",
+            arguments=(record.api_key_hash, account.address),
+            hint="Resume it with the wallet that owns the account now.",
+        )

@@ -1,0 +1,113 @@
+"""One account and the wallet that owns it: what all its nouns work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from svcnb.client.calls import Flow, act
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.names import Names
+from svcnb.client.chain.writes import Writer, Written
+from svcnb.client.chain_secured.pending import PendingFolder
+from svcnb.protocol.typed_data import Flow as Purpose
+
+if TYPE_CHECKING:
+    from svcnb.client.signing import SignedEnvelope
+
+PAGE = 100
+"""Entries asked for in one view."""
+
+
+@dataclass
+class Ownership:
+    """An account on chain and who writes to it.
+
+    Attributes:
+        writer: The wallet and what is done around its writes.
+        master_hash: The account.
+        records: Where mints under way are kept.
+    """
+
+    writer: Writer
+    master_hash: int
+    records: PendingFolder
+
+    @property
+    def chain(self) -> ChainAccess:
+        """The chain."""
+        return self.writer.chain
+
+    @property
+    def address(self) -> str:
+        """The owner's address; the empty text when the account is only looked at."""
+        return self.writer.owner.address if self.writer.owner is not None else ""
+
+    def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
+        """Writes with names in the sentences: the first argument, the master hash, is put in front."""
+        yield from self.learn_names()
+        try:
+            return (yield from self.writer.write(name, self.master_hash, *arguments, on_sent=on_sent))
+        finally:
+            self._stale = True
+
+    def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
+        """Asks the contract about the account."""
+        return self.chain.view(name, self.master_hash, *arguments, block=block)
+
+    def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
+        """Reads all pages of a list; a page shorter than what was asked for is the last (reference facts 2.4.1)."""
+        found: list[Any] = []
+        seen: set[str] = set()
+        number = 0
+        while True:
+            page = yield from self.view(name, *arguments, number, PAGE, block=block)
+            fresh = [entry for entry in page if repr(entry) not in seen]
+            seen |= {repr(entry) for entry in fresh}
+            found += fresh
+            number += 1
+            if len(page) < PAGE or not fresh:
+                return found
+
+    _stale: bool = True
+
+    def learn_names(self) -> Flow[Names]:
+        """Reads what everything is called, when something may have changed."""
+        names = self.writer.names
+        if self._stale:
+            names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}
+            names.actions = {hashed: name for hashed, name, _ in (yield from self.every("listActions"))}
+            names.wallets = {address: name for _, address, name, _ in (yield from self.every("listPkps"))}
+            names.keys = {entry[1]: entry[0][1] for entry in (yield from self.every("listApiKeys"))}
+            self._stale = False
+        return names
+
+    def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
+        """Lets the owner sign an envelope at the service's present time."""
+        return signed(self.writer, purpose)
+
+
+def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
+    """Lets a wallet sign an envelope at the service's present time.
+
+    Raises:
+        SigningError: It did not.
+    """
+    from svcnb.client.errors import SigningError
+    from svcnb.client.signing import sign_flow, sign_flow_async
+
+    owner = writer.owner
+    if owner is None:
+        raise SigningError(
+            "this account was opened to look at it, without a wallet that signs",
+            hint="Open it with its admin wallet: svc.chain_secured.open(owner).",
+        )
+    chain_id = (yield from writer.chain.node()).chain_id
+    issued_at = yield from writer.chain.time()
+    words = writer.chain.config.vocabulary
+    return (
+        yield from act(
+            lambda: sign_flow(owner, purpose, chain_id, issued_at, vocabulary=words),
+            lambda: sign_flow_async(owner, purpose, chain_id, issued_at, vocabulary=words),
+        )
+    )

@@ -1,0 +1,235 @@
+"""Records of mints under way, so that a closed laptop, an empty wallet or a dead node loses nothing.
+
+A mint has two halves: the service makes the wallet or the key, then the owner registers it on chain. What stands
+between the halves exists nowhere else, so it is written to disk before anything is asked and again as soon as it is
+known. A record is a file of its own that only its owner can read, sealed with a key that stands in another folder: a
+copied folder, a search index or a shared screen shows nothing. Whoever can read both folders as the same user can open
+it, as with any program that must work without a password.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.models.base import Model
+from svcnb.client.secret import Secret
+
+Kind = Literal["wallet", "usage key"]
+Stage = Literal["asked", "minted", "registering", "registered", "setting"]
+
+_KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 12
+_TAG_BYTES: Final = 16
+_FOLDER: Final = "SVCNB_PENDING"
+
+
+class PendingMint(Model):
+    """A mint that was begun and not finished."""
+
+    id: str
+    """Names it in resume and abandon."""
+
+    kind: Kind
+
+    name: str = ""
+    """The name that the wallet or the key will have."""
+
+    stage: Stage = "asked"
+    """How far it came. ``asked``: nothing is known to exist, so nothing can be lost. From ``minted`` on the service has
+    made it, and only this record knows it."""
+
+    owner: str
+    """The admin wallet that began it."""
+
+    api_key_hash: str
+    """Master hash of the account."""
+
+    base_url: str
+    chain_id: int
+    contract_address: str
+    begun: int
+    """Unix seconds by the service's clock."""
+
+    wallet_address: str = ""
+    derivation_path: str = ""
+    transaction_hash: str = ""
+    """The last transaction that was sent for it; it may have landed."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """What was asked for: description, permissions, expiration."""
+
+    secret: Secret | None = None
+    """The usage key, when it is made; not shown."""
+
+    quiet = frozenset(
+        {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
+    )
+
+
+class PendingFolder:
+    """Where records are kept.
+
+    Args:
+        folder: The folder; ``$SVCNB_PENDING``, else ``$XDG_STATE_HOME/svcnb/pending``, else the same below
+            ``~/.local/state``.
+        key_file: The key that seals them; ``pending.key`` beside the client's settings file, or beside the folder that
+            ``$SVCNB_PENDING`` names.
+        environment: Read instead of the process's environment.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        key_file: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        environment = os.environ if environment is None else environment
+        state = environment.get("XDG_STATE_HOME")
+        config = environment.get("XDG_CONFIG_HOME")
+        chosen = folder or (Path(environment[_FOLDER]) if environment.get(_FOLDER) else None)
+        self.folder = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
+        settings = (Path(config) if config else Path.home() / ".config") / "svcnb"
+        self.key_file = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
+
+    def begin(self, **fields: Any) -> PendingMint:
+        """Writes the first record of a mint.
+
+        Raises:
+            ConfigError: It cannot be written; nothing was asked of the service then.
+        """
+        record = PendingMint(id=secrets.token_hex(8), **fields)
+        self.write(record)
+        return record
+
+    def write(self, record: PendingMint) -> None:
+        """Writes a record so that a crash leaves either the old one or the new one.
+
+        Raises:
+            ConfigError: The folder is not one's own, or cannot be written.
+        """
+        fields = {name: getattr(record, name) for name in type(record).model_fields}
+        fields["secret"] = record.secret.reveal() if record.secret else None
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _require_private(self.folder)
+            sealed = _seal(self._key(), json.dumps(fields, separators=(",", ":")).encode())
+            _replace(self._path(record.id), sealed)
+        except OSError as error:
+            raise ConfigError(
+                f"the record of this mint cannot be kept in {self.folder}: {error.strerror or error}",
+                hint=f"Make the folder writable, or choose another one: {_FOLDER}. Without a record a crash between "
+                "the two halves would lose the key.",
+            ) from error
+
+    def all(self) -> list[PendingMint]:
+        """Every record, oldest first.
+
+        Raises:
+            ConfigError: One cannot be opened; none is passed over silently.
+        """
+        try:
+            paths = sorted(self.folder.glob("*.pending"))
+        except OSError:
+            return []
+        return sorted((self._read(path) for path in paths), key=lambda record: (record.begun, record.id))
+
+    def get(self, identity: str) -> PendingMint:
+        """One record.
+
+        Raises:
+            InvalidArgument: There is none.
+        """
+        path = self._path(identity)
+        if not path.is_file():
+            raise InvalidArgument(
+                f"no mint {identity!r} is pending", hint="svc.chain_secured.pending() shows those that are."
+            )
+        return self._read(path)
+
+    def remove(self, record: PendingMint) -> None:
+        """Forgets a record."""
+        with suppress(FileNotFoundError):
+            self._path(record.id).unlink()
+
+    def _path(self, identity: str) -> Path:
+        if not identity.isalnum():
+            raise InvalidArgument(f"{identity!r} is no id of a pending mint", hint="svc.chain_secured.pending()")
+        return self.folder / f"{identity}.pending"
+
+    def _read(self, path: Path) -> PendingMint:
+        try:
+            _require_private(path)
+            key = self.key_file.read_bytes()
+            _require_private(self.key_file)
+            return PendingMint.model_validate(json.loads(_open(key, path.read_bytes())))
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"the record {path} cannot be opened: {type(error).__name__}",
+                hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record "
+                "only if you can do without the wallet or key in it.",
+            ) from None
+
+    def _key(self) -> bytes:
+        try:
+            key = self.key_file.read_bytes()
+        except FileNotFoundError:
+            self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                descriptor = os.open(self.key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:  # another process of ours was quicker
+                return self._key()
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(key := secrets.token_bytes(_KEY_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        else:
+            _require_private(self.key_file)
+        if len(key) != _KEY_BYTES:
+            raise ConfigError(f"{self.key_file} is no sealing key", hint="Move it away if no record needs it any more.")
+        return key
+
+
+def _require_private(path: Path) -> None:
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise ConfigError(f"others may read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    partial = path.with_suffix(".partial")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # or a power cut may forget the new name
+        finally:
+            os.close(folder)
+
+
+def _seal(key: bytes, content: bytes) -> bytes:
+    from Crypto.Cipher import AES
+
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    sealed, tag = AES.new(key, AES.MODE_GCM, nonce=nonce).encrypt_and_digest(content)
+    return nonce + sealed + tag
+
+
+def _open(key: bytes, content: bytes) -> bytes:
+    from Crypto.Cipher import AES
+
+    nonce, sealed, tag = content[:_NONCE_BYTES], content[_NONCE_BYTES:-_TAG_BYTES], content[-_TAG_BYTES:]
+    return bytes(AES.new(key, AES.MODE_GCM, nonce=nonce).decrypt_and_verify(sealed, tag))

@@ -1,0 +1,252 @@
+"""Wallets, groups and actions of a ChainSecured account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from svcnb.client.calls import Flow
+from svcnb.client.chain_secured import mint
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.errors import InvalidArgument, NotFound, SvcnbError
+from svcnb.client.listing import Listing
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.chain import Receipt
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.references import ActionRef, GroupRef, WalletRef, action_hash, group_id, raw_cid, wallet_address
+from svcnb.protocol.action import Action
+from svcnb.protocol.hashes import uint256_hex
+from svcnb.protocol.limits import MAX_GROUP_ENTRIES
+
+# --- wallets ------------------------------------------------------------------------------------------------------
+
+
+def create_wallet(account: Ownership, name: str, description: str) -> Flow[Wallet]:
+    """Lets the service make a wallet, then registers it on chain."""
+    record = yield from mint.begin(account, "wallet", name, description=description)
+    return cast("Wallet", (yield from mint.finish(account, record)))
+
+
+def wallets(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[Wallet]]:
+    """Reads all wallets of the account, or those that a group permits."""
+    if group is None:
+        entries = yield from account.every("listPkps", block=block)
+    else:
+        entries = yield from account.every("listWalletsInGroup", group_id(group), block=block)
+    return Listing(
+        [
+            Wallet(wallet_address=address, id=str(number), name=name, description=text)
+            for number, address, name, text in entries
+        ],
+        of="wallets",
+    )
+
+
+def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
+    """Removes a wallet's registration."""
+    return (yield from account.write("removeWalletDerivation", _one_wallet(wallet))).receipt
+
+
+def _one_wallet(wallet: WalletRef) -> str:
+    address = wallet_address(wallet)
+    if not address.removeprefix("0x").strip("0"):
+        raise InvalidArgument(
+            "0 stands for every wallet, and one wallet is wanted here", hint="mine.wallets.list() shows them."
+        )
+    return address
+
+
+# --- groups -------------------------------------------------------------------------------------------------------
+
+
+def create_group(
+    account: Ownership,
+    name: str,
+    description: str,
+    actions: Iterable[ActionRef] | ActionRef,
+    permitted: Iterable[WalletRef] | WalletRef,
+) -> Flow[Group]:
+    """Creates a group with ten entries of each kind, then adds the rest one by one."""
+    if not name.strip():
+        raise InvalidArgument("a group needs a name", hint='mine.groups.create("signers")')
+    hashes, addresses = _hashes(actions), _addresses(permitted)
+    written = yield from account.write(
+        "addGroup", name, description, hashes[:MAX_GROUP_ENTRIES], addresses[:MAX_GROUP_ENTRIES]
+    )
+    group = Group(id=int(written.value), name=name, description=description)
+    yield from _add_rest(account, group.id, hashes[MAX_GROUP_ENTRIES:], addresses[MAX_GROUP_ENTRIES:])
+    return group
+
+
+def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
+    """Reads all groups."""
+    entries = yield from account.every("listGroups", block=block)
+    return Listing([Group(id=number, name=name, description=text) for number, name, text in entries], of="groups")
+
+
+def update_group(
+    account: Ownership,
+    group: GroupRef,
+    *,
+    name: str | None,
+    description: str | None,
+    actions: Iterable[ActionRef] | ActionRef | None,
+    permitted: Iterable[WalletRef] | WalletRef | None,
+) -> Flow[Group]:
+    """Changes what is given; the rest stays, however much it is."""
+    number = group_id(group)
+    (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
+    merged = Group(
+        id=number,
+        name=old_name if name is None else name,
+        description=old_text if description is None else description,
+    )
+    if actions is None and permitted is None:
+        yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
+        return merged
+    hashes = list(old_hashes) if actions is None else _hashes(actions)
+    addresses = list(old_addresses) if permitted is None else _addresses(permitted)
+    if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
+        yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
+        return merged
+    # One call takes ten of each. What comes goes first, so that nothing wanted is ever withdrawn on the way.
+    yield from _add_rest(
+        account,
+        number,
+        [item for item in hashes if item not in old_hashes],
+        [item for item in addresses if item not in old_addresses],
+    )
+    for hashed in (item for item in old_hashes if item not in hashes):
+        yield from account.write("removeActionFromGroup", number, hashed)
+    for address in (item for item in old_addresses if item not in addresses):
+        yield from account.write("removePkpFromGroup", number, address)
+    if (merged.name, merged.description) != (old_name, old_text):
+        yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
+    return merged
+
+
+def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
+    """Removes a group."""
+    return (yield from account.write("removeGroup", group_id(group))).receipt
+
+
+def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
+    """Reads what a group permits."""
+    number = group_id(group)
+    permitted = yield from wallets(account, number, block)
+    return GroupContents(
+        group_id=number, actions=tuple((yield from actions_of(account, number, block))), wallets=tuple(permitted)
+    )
+
+
+def add_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
+    """Permits an action in a group."""
+    return (yield from account.write("addActionToGroup", group_id(group), int(action_hash(action), 16))).receipt
+
+
+def remove_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
+    """Withdraws an action from a group."""
+    return (yield from account.write("removeActionFromGroup", group_id(group), int(action_hash(action), 16))).receipt
+
+
+def add_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
+    """Permits a wallet in a group."""
+    return (yield from account.write("addPkpToGroup", group_id(group), wallet_address(wallet))).receipt
+
+
+def withdraw_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
+    """Withdraws a wallet from a group."""
+    return (yield from account.write("removePkpFromGroup", group_id(group), wallet_address(wallet))).receipt
+
+
+def _hashes(actions: Iterable[ActionRef] | ActionRef) -> list[int]:
+    several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
+    return list(dict.fromkeys(int(action_hash(item), 16) for item in several))
+
+
+def _addresses(permitted: Iterable[WalletRef] | WalletRef) -> list[str]:
+    several = [permitted] if isinstance(permitted, (Wallet, Account, str, int)) else permitted
+    return list(dict.fromkeys(wallet_address(item) for item in several))
+
+
+def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses: Sequence[str]) -> Flow[None]:
+    steps: list[tuple[str, int | str]] = [("addActionToGroup", hashed) for hashed in hashes]
+    steps += [("addPkpToGroup", address) for address in addresses]
+    for done, (function, entry) in enumerate(steps):
+        try:
+            yield from account.write(function, number, entry)
+        except SvcnbError as error:
+            error.add_note(
+                f"group {number} has {done} of {len(steps)} further entries; mine.groups.contents({number}) shows them"
+            )
+            raise
+
+
+# --- actions ------------------------------------------------------------------------------------------------------
+
+
+def register(
+    account: Ownership, action: ActionRef, name: str | None, description: str | None
+) -> Flow[RegisteredAction]:
+    """Registers an action under a name."""
+    cid = raw_cid(action)
+    hashed = action_hash(action)
+    if isinstance(action, Action):
+        name = action.name if name is None else name
+        description = action.description if description is None else description
+    if not name:
+        raise InvalidArgument(
+            "a registered action needs a name", hint='mine.actions.register(action, name="increment")'
+        )
+    yield from account.write("addAction", name, description or "", int(hashed, 16))
+    return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
+
+
+def update_action(
+    account: Ownership, action: ActionRef, name: str | None, description: str | None
+) -> Flow[RegisteredAction]:
+    """Changes name or description of a registered action; what is left out stays."""
+    hashed = _one_action(action)
+    known = yield from actions_of(account, None)
+    old = next((item for item in known if item.hashed_cid == hashed), None)
+    if old is None:
+        raise NotFound(
+            f"the account has no action with the hash {hashed}",
+            status=404,
+            code="not_found",
+            hint="mine.actions.list() shows them; mine.actions.register(action, name=...) makes one known.",
+        )
+    merged = {
+        "name": old.name if name is None else name,
+        "description": old.description if description is None else description,
+    }
+    yield from account.write("updateActionMetadata", int(hashed, 16), 0, merged["name"], merged["description"])
+    return old.model_copy(update=merged)
+
+
+def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
+    """Forgets an action and withdraws it from every group."""
+    return (yield from account.write("removeAction", int(_one_action(action), 16))).receipt
+
+
+def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
+    """Reads all actions of the account, or those that a group permits."""
+    if group is None:
+        entries = yield from account.every("listActions", block=block)
+    else:
+        entries = yield from account.every("listActionsInGroup", group_id(group), block=block)
+    found = [
+        RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text) for hashed, name, text in entries
+    ]
+    return Listing(found, of="actions")
+
+
+def _one_action(action: ActionRef) -> str:
+    hashed = action_hash(action)
+    if not int(hashed, 16):
+        raise InvalidArgument(
+            "0 stands for every action, and one action is wanted here", hint="mine.actions.list() shows them."
+        )
+    return hashed

@@ -1,0 +1,252 @@
+"""Decides, from what an account holds, whether a key may run an action with a wallet, and what would make it so.
+
+Pure: both account modes fill a `Picture`, from HTTP lists or from the contract's views, and ask `diagnose`.
+
+Source: specification 1.7, 2, 5.2; reference facts 3.2, 3.3, 4.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from svcnb.client.models.explanation import Explanation, GroupLink, Missing, Repair
+from svcnb.client.models.groups import GroupContents
+from svcnb.client.picture import Picture, executes, expired, key_label, links, named, reaches_master, unbound, warnings
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_KEY_GROUPS, MIN_PAYMENT_CENTS
+
+MAX_REPAIRS: Final = 3
+_AFTER_GROUPS: Final = 2**63
+"""Where a new group stands among equal repairs: last."""
+
+
+@dataclass(frozen=True)
+class _Way:
+    """A repair and how much it grants beside what was asked for."""
+
+    says: str
+    lines: tuple[str, ...]
+    calls: int
+    widens: int
+    reveals: bool = field(default=False, kw_only=True)
+    """Its group reaches the master wallet, and so the account key: the last resort."""
+
+    order: int
+
+    def repair(self, price_cents: int) -> Repair:
+        return Repair(says=self.says, code="\n".join(self.lines), cost_cents=self.calls * price_cents)
+
+
+@dataclass
+class _Found:
+    missing: Missing = ""
+    reason: str = ""
+    ways: list[_Way] = field(default_factory=list)
+
+
+def diagnose(picture: Picture) -> Explanation:
+    """Returns what connects key, action and wallet, the missing link, and the calls that repair it."""
+    found = _Diagnosis(picture).find()
+    # What an owner writes to the contract costs gas and no credit (specification 8).
+    price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
+    ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
+    return Explanation(
+        allowed=not found.missing,
+        missing=found.missing,
+        reason=found.reason,
+        key=key_label(picture),
+        action=named(picture.action_name, picture.action_hash),
+        wallet=picture.wallet,
+        every_group=unbound(picture),
+        groups=tuple(link for link in links(picture) if link.action or link.wallet or link.key),
+        repairs=tuple(way.repair(price) for way in ways),
+        warnings=tuple(warnings(picture)),
+    )
+
+
+class _Diagnosis:
+    """One look at a picture."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self.links = links(picture)
+        self.live = {link.id for link in self.links}
+
+    def find(self) -> _Found:
+        """Names the first missing link in the order in which the service looks."""
+        picture = self.picture
+        if picture.kind == "unknown":
+            return _Found(
+                "key_unknown",
+                "the service knows no such key: it was removed, never made, or mistyped",
+                [self._new_key()],
+            )
+        if picture.kind == "elsewhere":
+            return _Found("key_of_another_account", "the key belongs to another account", [self._new_key()])
+        if picture.key and expired(picture.key, picture.now):
+            return _Found(
+                "key_expired", f"the key expired at {picture.key.expires_at:%Y-%m-%d %H:%M} UTC", [self._renew()]
+            )
+        found = self._missing_group() or self._missing_wallet()
+        if found:
+            return found
+        if picture.available_cents is not None and picture.available_cents < 1:
+            lines = (f"{picture.subject}.billing.top_up({MIN_PAYMENT_CENTS})",)
+            return _Found("credit", "the account has no credit", [_Way("adds credit to the account", lines, 0, 0, 0)])
+        return _Found(reason=self._why_allowed())
+
+    # --- which link -------------------------------------------------------------------------------------------------
+
+    def _missing_group(self) -> _Found | None:
+        picture, key = self.picture, self.picture.key
+        if unbound(picture) or key is None or any(link.key and link.action for link in self.links):
+            return None
+        if not key.execute_in_groups:
+            return _Found("key_executes_nowhere", "the key may not execute in any group", self._ways())
+        named = ", ".join(str(number) for number in key.execute_in_groups)
+        if not any(number in self.live for number in key.execute_in_groups):
+            reason = f"every group that the key may execute in was removed (its list: {named})"
+            return _Found("groups_removed", reason, self._ways())
+        there = [str(link.id) for link in self.links if link.action]
+        if not there:
+            return _Found("action_in_no_group", "no group permits the action", self._ways())
+        reason = f"the action is permitted in group {', '.join(there)}, and the key may execute in {named} only"
+        return _Found("key_not_in_group", reason, self._ways())
+
+    def _missing_wallet(self) -> _Found | None:
+        picture = self.picture
+        if picture.wallet is None:
+            return None
+        if picture.wallet not in picture.wallets:
+            return _Found(
+                "wallet_not_registered",
+                f"wallet {picture.wallet} is not a wallet of this account",
+                self._ways(new_wallet=True),
+            )
+        if unbound(picture) or any(link.connects for link in self.links):
+            return None
+        there = [str(link.id) for link in self.links if link.wallet]
+        if not there:
+            return _Found("wallet_in_no_group", "no group permits the wallet", self._ways())
+        shared = ", ".join(str(link.id) for link in self.links if link.key and link.action)
+        reason = (
+            f"the wallet is permitted in group {', '.join(there)}, but key and action meet in group {shared}: "
+            "all three must meet in one"
+        )
+        return _Found("wallet_in_another_group", reason, self._ways())
+
+    def _why_allowed(self) -> str:
+        picture = self.picture
+        if picture.kind == "master":
+            return "the master key may do everything in its account"
+        if unbound(picture):
+            return "the key may execute in every group"
+        link = next(link for link in self.links if link.connects)
+        what = "key and action" if picture.wallet is None else "key, action and wallet"
+        return f"{what} meet in group {link.id} {link.name!r}; a fresh grant may take a moment to act"
+
+    # --- what would repair it ---------------------------------------------------------------------------------------
+
+    def _ways(self, *, new_wallet: bool = False) -> list[_Way]:
+        """Every group completed, and a new group for these alone."""
+        if unbound(self.picture):
+            return [self._own_wallet()]
+        ways = [way for link in self.links if (way := self._complete(link, new_wallet=new_wallet))]
+        fresh = self._new_group(new_wallet=new_wallet)
+        return [*ways, fresh] if fresh else ways
+
+    def _own_wallet(self) -> _Way:
+        return _Way("creates a wallet of this account to use instead", (self._create_wallet(),), 1, 0, 0)
+
+    def _create_wallet(self) -> str:
+        return f"wallet = {self.picture.subject}.wallets.create()"
+
+    def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Way | None:
+        """Adds to one group what is missing there."""
+        picture, contents = self.picture, self._contents(link.id)
+        lines: list[str] = []
+        says: list[str] = []
+        widens = 0
+        if new_wallet:
+            lines.append(self._create_wallet())
+            says.append("creates a wallet")
+        if not link.action:
+            if (line := self._add_action(link.id, contents)) is None:
+                return None
+            lines.append(line)
+            says.append("permits the action")
+            widens += sum(executes(key, link.id) for key in picture.other_keys) + len(contents.wallets)
+        if picture.wallet is not None and (new_wallet or not link.wallet) and not contents.any_wallet:
+            value = "wallet" if new_wallet else f'"{picture.wallet}"'
+            lines.append(f"{picture.subject}.groups.add_wallet({link.id}, {value})")
+            says.append("permits the wallet")
+            widens += len(contents.actions)
+        if not link.key:
+            if (line := self._extend_key(str(link.id))) is None:
+                return None
+            lines.append(line)
+            says.append("lets the key execute")
+            widens += len(contents.actions) + len(contents.wallets)
+        title = f"{' and '.join(says)} in group {link.id} {link.name!r}"
+        reveals = reaches_master(picture, contents)
+        return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
+
+    def _new_group(self, *, new_wallet: bool) -> _Way | None:
+        """A group that permits just this."""
+        picture = self.picture
+        value = "wallet" if new_wallet else f'"{picture.wallet}"'
+        wallets = "" if picture.wallet is None else f", wallets=[{value}]"
+        key = self._extend_key("group")
+        if key is None:
+            return None
+        lines = [self._create_wallet()] if new_wallet else []
+        name = picture.action_name or "explained"
+        action = picture.cid or picture.action_hash
+        lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+        says = "makes a group for this alone and lets the key execute in it"
+        return _Way(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
+
+    def _add_action(self, number: int, contents: GroupContents) -> str | None:
+        picture = self.picture
+        if picture.cid:
+            return f'{picture.subject}.groups.add_action({number}, "{picture.cid}")'
+        # Adding takes the raw CID; by hash alone the whole list is written again, if that loses nothing.
+        hashes = [action.hashed_cid for action in contents.actions]
+        if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
+            return None
+        listed = ", ".join(f'"{hashed}"' for hashed in [*hashes, picture.action_hash])
+        return f"{picture.subject}.groups.update({number}, actions=[{listed}])"
+
+    def _extend_key(self, group: str) -> str | None:
+        """Lets the key execute in one more group; removed groups leave its list, which holds fifty."""
+        key = self.picture.key
+        if key is None:
+            return None
+        kept = [str(number) for number in key.execute_in_groups if number in self.live]
+        if len(kept) >= MAX_KEY_GROUPS:
+            return None
+        listed = ", ".join([*kept, group])
+        return f'{self.picture.subject}.usage_keys.update("{self.picture.key_hash}", execute_in_groups=[{listed}])'
+
+    def _renew(self) -> _Way:
+        picture = self.picture
+        term = "" if picture.subject == "svc" else ', expires_in="365d"'
+        line = f'{picture.subject}.usage_keys.update("{picture.key_hash}"{term})'
+        return _Way("writes the key anew, which gives it a new term", (line,), 1, 0, 0)
+
+    def _new_key(self) -> _Way:
+        """A key for the group that has the rest, or for a new one."""
+        picture = self.picture
+        ready = [link for link in self.links if link.action and link.wallet is not False]
+        lines: list[str] = []
+        number = str(ready[0].id) if ready else "group"
+        if not ready:
+            wallets = f', wallets=["{picture.wallet}"]' if picture.wallet in picture.wallets else ""
+            action = picture.cid or picture.action_hash
+            name = picture.action_name or "explained"
+            lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+        lines.append(f'key = {picture.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
+        return _Way("makes a usage key that may do this and nothing else", tuple(lines), len(lines), 0, 0)
+
+    def _contents(self, number: int) -> GroupContents:
+        return next(contents for group, contents in self.picture.groups if group.id == number)

@@ -1,0 +1,219 @@
+"""`svc.explain`: reads what an account holds about one key, one action and one wallet, and has it judged."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from svcnb.client.calls import Flow, ask, now
+from svcnb.client.config import Config
+from svcnb.client.diagnosis import diagnose
+from svcnb.client.errors import InvalidArgument, SvcnbError, Unauthorized
+from svcnb.client.listing import Listing
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.explanation import Explanation
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.picture import Kind, Picture, master_wallet_of
+from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, key_hash, raw_cid, wallet_address
+from svcnb.client.resources import accounts, actions, billing, group_flows, usage_keys, wallets
+from svcnb.client.secret import Secret
+from svcnb.protocol.action import Action
+from svcnb.protocol.hashes import api_key_hash, keccak256
+from svcnb.protocol.wire.values import WILDCARD_ADDRESS, WILDCARD_HASH, looks_like_hash
+
+AnyKeyRef: TypeAlias = "KeyRef | Account | None"
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """One key, one action and perhaps one wallet, as whoever asks has them.
+
+    Attributes:
+        key_hash: The key's hash.
+        secret: The key's text; None when only the hash is known.
+        action_hash: The action's hashed CID.
+        cid: The action's raw CID; None when only the hash is known.
+        name: The action's own name.
+        wallet: The wallet's address; None for the run alone.
+    """
+
+    key_hash: str
+    secret: str | None = field(repr=False)
+    action_hash: str
+    cid: str | None
+    name: str
+    wallet: str | None
+
+    @classmethod
+    def of(cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None) -> AskedFor:
+        """Reads references.
+
+        Args:
+            key: The key; the client's own when None.
+            action: The action.
+            wallet: The wallet.
+            own: The client's own key.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+        """
+        secret = _text_of(key, own)
+        return cls(
+            key_hash=_hash_of(key, secret),
+            secret=secret,
+            action_hash=_one_action(action),
+            cid=_cid(action),
+            name=action.name if isinstance(action, Action) else "",
+            wallet=None if wallet is None else _one_wallet(wallet),
+        )
+
+    def find(self, known: Listing[UsageKey]) -> UsageKey | None:
+        """Returns the key's record among those of an account.
+
+        A ChainSecured key stands there by the hash of its text, or of its 32 bytes (specification 4.4).
+        """
+        hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
+        return next((item for item in known if item.api_key_hash in hashes), None)
+
+
+def explain(
+    config: Config, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, clock_skew: float = 0.0
+) -> Flow[Explanation]:
+    """Reads the account and explains; all reads are free.
+
+    Args:
+        config: Whose key reads; any key of the account sees the whole account.
+        key: The key to explain; the configured one when None.
+        action: The action.
+        wallet: The wallet that the action wants to use; None for the run alone.
+        clock_skew: Seconds that the service's clock is ahead.
+    """
+    asked = AskedFor.of(key, action, wallet, config.api_key)
+    _, unix = yield from now()
+    try:
+        known = yield from usage_keys.listing()
+    except Unauthorized:
+        if not _is_own(config, asked):
+            raise
+        # Nothing can be read with a key that nobody knows; that it is unknown is the answer.
+        return diagnose(_picture(asked, "unknown", unix))
+    held = yield from wallets.listing(None)
+    record = asked.find(known)
+    kind = (yield from _kind(config, asked, held)) if record is None else "usage"
+    registered = yield from actions.listing(None)
+    groups = yield from _groups()
+    credit = yield from _credit()
+    managed = yield from accounts.exists()
+    found = _picture(
+        asked,
+        kind,
+        unix + clock_skew,
+        key=record,
+        key_hash=record.api_key_hash if record else asked.key_hash,
+        action_name=next((item.name for item in registered if item.hashed_cid == asked.action_hash), asked.name),
+        wallets=[item.wallet_address for item in held],
+        master_wallet=master_wallet_of(held),
+        groups=groups,
+        other_keys=[item for item in known if item is not record],
+        available_cents=credit,
+        # Of a ChainSecured account only the contract takes changes, from the object that its owner opened.
+        subject="svc" if managed else "mine",
+    )
+    return diagnose(found)
+
+
+def _picture(asked: AskedFor, kind: Kind, unix: float, **read: Any) -> Picture:
+    nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
+    known = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
+    return Picture(kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known)
+
+
+def _is_own(config: Config, asked: AskedFor) -> bool:
+    return config.api_key is not None and asked.key_hash == api_key_hash(config.api_key.reveal())
+
+
+def _groups() -> Flow[list[tuple[Group, GroupContents]]]:
+    found = []
+    for group in (yield from group_flows.listing()):
+        contents = yield from group_flows.contents(group)
+        found.append((group, contents))
+    return found
+
+
+def _credit() -> Flow[int | None]:
+    try:
+        balance = yield from billing.balance()
+    except SvcnbError:
+        return None  # a billing outage says nothing about permissions
+    return balance.available_cents
+
+
+def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
+    """Finds out whose key it is that stands in no list of this account."""
+    if _is_own(config, asked):
+        return "master"  # it could read the account and is none of its usage keys
+    if asked.secret is None:
+        return "unknown"
+    try:
+        first = yield from ask(replace(wallets.page(0, 1), headers={"X-Api-Key": asked.secret}))
+    except Unauthorized:
+        return "unknown"
+    same = bool(first) and bool(held) and first[0].wallet_address == held[0].wallet_address
+    return "master" if same else "elsewhere"
+
+
+def _hash_of_bytes(secret: str) -> str | None:
+    try:
+        raw = base64.b64decode(secret, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return "0x" + keccak256(raw).hex() if len(raw) == 32 else None  # noqa: PLR2004 - the length of a secret
+
+
+def _text_of(key: AnyKeyRef, own: Secret | None) -> str | None:
+    if key is None:
+        if own is None:
+            raise InvalidArgument(
+                "there is no key to explain: this client has none and none was given",
+                hint="svc.explain(key, action), or svc.with_key(key).",
+            )
+        return own.reveal()
+    if isinstance(key, Account):
+        return key.api_key.reveal()
+    if isinstance(key, UsageKey):
+        return key.usage_api_key.reveal() if key.usage_api_key else None
+    text = key.reveal() if isinstance(key, Secret) else key
+    return None if looks_like_hash(text) else text.strip()
+
+
+def _hash_of(key: AnyKeyRef, secret: str | None) -> str:
+    if isinstance(key, UsageKey):
+        return key.api_key_hash
+    if secret is not None:
+        return api_key_hash(secret)
+    return key_hash(key)  # type: ignore[arg-type]  # accounts and None have a secret
+
+
+def _one_action(action: ActionRef) -> str:
+    hashed = action_hash(action)
+    if hashed == WILDCARD_HASH:
+        raise InvalidArgument("0 stands for every action, and one action is explained", hint="Pass the action.")
+    return hashed
+
+
+def _one_wallet(wallet: WalletRef) -> str:
+    address = wallet_address(wallet)
+    if address == WILDCARD_ADDRESS:
+        raise InvalidArgument("0 stands for every wallet, and one wallet is explained", hint="Pass the wallet.")
+    return address
+
+
+def _cid(action: ActionRef) -> str | None:
+    try:
+        return raw_cid(action)
+    except InvalidArgument:
+        return None

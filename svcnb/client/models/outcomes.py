@@ -1,0 +1,95 @@
+"""What came of one run of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from svcnb.client import display
+from svcnb.client.errors import ActionError, Forbidden, OutOfCredit, RateLimited, Unauthorized, Unavailable
+from svcnb.client.models.base import Model
+from svcnb.client.models.runs import Run
+
+_TRANSIENT = frozenset(kind.__name__ for kind in (RateLimited, Unavailable, Unauthorized, Forbidden, OutOfCredit))
+
+
+class Outcome(Model):
+    """One run of a batch: its place, what it received, and its answer or its error."""
+
+    index: int
+    """Place among the parameters, from 0."""
+
+    params: Any = None
+    """What ``main`` received."""
+
+    ok: bool
+    """Whether it was answered without an error."""
+
+    response: Any = None
+    """What ``main`` returned."""
+
+    logs: str = ""
+    error: str = ""
+    """The error in one line; empty when it went well."""
+
+    error_type: str = ""
+    """Name of the error's class, for example ``ActionError``."""
+
+    elapsed: float = 0.0
+    """Seconds from sending to answer."""
+
+    cost_cents: int = 0
+    request_id: str = ""
+
+    exception: Any = Field(default=None, exclude=True, repr=False)
+    """The error itself; None when it went well, or when it was read from a file."""
+
+    quiet = frozenset({"elapsed", "request_id", "exception"})
+
+    @classmethod
+    def of_run(cls, index: int, params: object, run: Run) -> Outcome:
+        """Makes the outcome of an answer."""
+        return cls(
+            index=index,
+            params=params,
+            ok=True,
+            response=run.response,
+            logs=run.logs,
+            elapsed=run.elapsed,
+            cost_cents=run.cost_cents,
+            request_id=run.request_id,
+        )
+
+    @classmethod
+    def of_error(cls, index: int, params: object, error: Exception) -> Outcome:
+        """Makes the outcome of an error."""
+        named = f"{error.name}: " if isinstance(error, ActionError) and error.name else ""
+        return cls(
+            index=index,
+            params=params,
+            ok=False,
+            error=named + " ".join(str(getattr(error, "message", error)).split()),
+            error_type=type(error).__name__,
+            request_id=getattr(error, "request_id", ""),
+            exception=error,
+        )
+
+    @property
+    def answered(self) -> bool:
+        """Whether the action was executed, well or not."""
+        return self.ok or self.error_type == ActionError.__name__
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same run may go well later: the service was busy, or key and credit did not do then."""
+        return self.error_type in _TRANSIENT
+
+    @property
+    def shown_result(self) -> str:
+        """The response, or the error, as text."""
+        return repr(self.response) if self.ok else f"{self.error_type}: {self.error}"
+
+    def summary(self) -> dict[str, Any]:
+        """Returns place, parameters and what came of them."""
+        return {"index": self.index, "params": self.params, "result": display.shorten(self.shown_result, 200)}

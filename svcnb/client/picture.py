@@ -1,0 +1,172 @@
+"""What an account holds about one key, one action and one wallet: the links between them, and what to beware of.
+
+Source: reference facts 3.2, 3.3, 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svcnb.client.models.explanation import ExplanationWarning, GroupLink, WarningCode
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+
+MASTER_NAME: Final = "the account's master key"
+
+Kind = Literal["usage", "master", "unknown", "elsewhere"]
+
+_TEXTS: Final[dict[WarningCode, str]] = {
+    "master_key": "this is the master key: whoever holds it owns the account. A usage key with execute_in_groups alone "
+    "does the same without that risk",
+    "wildcard_key": "the key relies on a wildcard (0): it may run any action with any wallet of the account, also a "
+    "master wallet, whose private key is the account key. Some services want a group for the wallet even so",
+    "wildcard_action": "group {} relies on a wildcard (0): it permits every action, also one written by a stranger",
+    "wildcard_wallet": "group {} relies on a wildcard: it permits every wallet of the account",
+    "master_wallet": "group {} reaches the account's master wallet: an action that reads its private key has read the "
+    "account key",
+    "removed_groups": "the key still names group {}, which was removed and never comes back",
+    "hidden_actions": "the service hides unregistered actions of group {}, so this may be wrong about it: register the "
+    "action to be sure",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What an account holds that has to do with one key, one action and one wallet.
+
+    Attributes:
+        kind: Whose key it is: a usage key of the account, its master key, nobody's, or another account's.
+        key_hash: The key's hash, ``0x`` and 64 digits.
+        key: The usage key's record; None for other kinds.
+        action_hash: The action's hashed CID.
+        cid: The action's raw CID; None when only the hash is known.
+        action_name: What the account calls the action.
+        wallet: Address of the wallet; None when none was asked about.
+        wallets: All wallets of the account.
+        master_wallet: The wallet whose private key is the account's master key; None for an account that never had one.
+        groups: All groups and what they permit.
+        other_keys: The account's other usage keys.
+        now: The service's time in Unix seconds.
+        available_cents: Credit; None when unknown or not needed.
+        subject: Name of the variable that repairs call.
+    """
+
+    kind: Kind
+    key_hash: str
+    key: UsageKey | None
+    action_hash: str
+    cid: str | None
+    action_name: str
+    wallet: str | None
+    wallets: Sequence[str]
+    master_wallet: str | None
+    groups: Sequence[tuple[Group, GroupContents]]
+    other_keys: Sequence[UsageKey] = ()
+    now: float = 0.0
+    available_cents: int | None = None
+    subject: str = "svc"
+
+
+def links(picture: Picture) -> list[GroupLink]:
+    """Returns what each group connects."""
+    return [_link(picture, group, contents) for group, contents in picture.groups]
+
+
+def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
+    named = any(action.hashed_cid == picture.action_hash for action in contents.actions)
+    held = any(wallet.wallet_address == picture.wallet for wallet in contents.wallets)
+    wildcards: list[Literal["key", "action", "wallet"]] = []
+    if unbound(picture):
+        wildcards.append("key")
+    if contents.any_action and not named:
+        wildcards.append("action")
+    if picture.wallet is not None and contents.any_wallet and not held:
+        wildcards.append("wallet")
+    return GroupLink(
+        id=group.id,
+        name=group.name,
+        key=unbound(picture) or bool(picture.key and group.id in picture.key.execute_in_groups),
+        action=named or contents.any_action,
+        wallet=None if picture.wallet is None else held or contents.any_wallet,
+        by_wildcard=tuple(wildcards),
+    )
+
+
+def unbound(picture: Picture) -> bool:
+    """Whether the key may execute everything without a group."""
+    return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
+
+
+def executes(key: UsageKey, group: int) -> bool:
+    """Whether a key may execute in a group."""
+    return 0 in key.execute_in_groups or group in key.execute_in_groups
+
+
+def reaches_master(picture: Picture, contents: GroupContents) -> bool:
+    """Whether a group permits the account's master wallet, and so the account key."""
+    if picture.master_wallet is None:
+        return False
+    return contents.any_wallet or any(each.wallet_address == picture.master_wallet for each in contents.wallets)
+
+
+def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
+    """Returns the wallet whose private key is the account's master key (reference facts 4.2).
+
+    An account that a wallet opened has none; one that was converted still has it.
+    """
+    first = wallets[0] if wallets else None
+    named = first is not None and (first.name == "AMW" or first.description == "Account Master Wallet")
+    return first.wallet_address if first is not None and named else None
+
+
+def expired(key: UsageKey, now: float) -> bool:
+    """Whether a usage key's term is over."""
+    return bool(key.expiration) and now >= (key.expiration or 0)
+
+
+def named(name: str, hashed: str) -> str:
+    """Returns a name and a short hash."""
+    short = f"{hashed[:10]}…{hashed[-4:]}"
+    return f"{name!r} {short}" if name else short
+
+
+def key_label(picture: Picture) -> str:
+    """Returns how the key is shown."""
+    if picture.kind == "master":
+        return MASTER_NAME
+    return named(picture.key.name if picture.key else "", picture.key_hash)
+
+
+def warnings(picture: Picture) -> Iterator[ExplanationWarning]:
+    """Says what to beware of, whether or not the run is permitted."""
+    if picture.kind == "master":
+        yield _warning("master_key")
+    elif unbound(picture):
+        yield _warning("wildcard_key")
+    for found in links(picture):
+        if found.key and found.action:
+            yield from _of_group(picture, found)
+    live = {group.id for group, _ in picture.groups}
+    named_groups = picture.key.execute_in_groups if picture.key else ()
+    if dead := [number for number in named_groups if number and number not in live]:
+        yield _warning("removed_groups", *dead)
+    hidden = [group.id for group, held in picture.groups if any(item.hashed_cid is None for item in held.actions)]
+    if hidden:
+        yield _warning("hidden_actions", *hidden)
+
+
+def _of_group(picture: Picture, found: GroupLink) -> Iterator[ExplanationWarning]:
+    contents = next(contents for group, contents in picture.groups if group.id == found.id)
+    if "action" in found.by_wildcard:
+        yield _warning("wildcard_action", found.id)
+    if "wallet" in found.by_wildcard or (picture.wallet is None and contents.any_wallet):
+        yield _warning("wildcard_wallet", found.id)
+    if reaches_master(picture, contents):
+        yield _warning("master_wallet", found.id)
+
+
+def _warning(code: WarningCode, *groups: int) -> ExplanationWarning:
+    return ExplanationWarning(code=code, text=_TEXTS[code].format(", ".join(map(str, groups))))

@@ -1,0 +1,67 @@
+"""A progress bar where somebody looks and the library for it is installed; nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+MIN_STEPS: Final = 2
+
+
+class Bar:
+    """A bar, or none.
+
+    Args:
+        shown: The library's bar.
+    """
+
+    def __init__(self, shown: Any = None) -> None:
+        self._shown = shown
+
+    def step(self, text: str = "") -> None:
+        """One more is done.
+
+        Args:
+            text: What was done, shown beside the bar.
+        """
+        if self._shown is not None:
+            if text:
+                self._shown.set_postfix_str(text, refresh=False)
+            self._shown.update(1)
+
+
+@contextmanager
+def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Iterator[Bar]:
+    """Shows progress while a block lasts.
+
+    Args:
+        total: Steps in all.
+        done: Steps that were done before.
+        wanted: True, False, or None to show one on a terminal and in a notebook.
+        unit: What one step is.
+
+    Raises:
+        ImportError: A bar was asked for and tqdm is not installed.
+    """
+    if wanted is False or (wanted is None and (total - done < MIN_STEPS or not _watched())):
+        yield Bar()
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        if wanted:
+            raise ImportError("a progress bar needs tqdm: pip install 'svcnb[lab]'") from error
+        yield Bar()
+        return
+    with tqdm(total=total, initial=done, unit=unit) as shown:
+        yield Bar(shown)
+
+
+def _watched() -> bool:
+    if sys.stderr is not None and sys.stderr.isatty():
+        return True
+    kernel = sys.modules.get("ipykernel.zmqshell")
+    shell = sys.modules.get("IPython")
+    return kernel is not None and shell is not None and isinstance(shell.get_ipython(), kernel.ZMQInteractiveShell)

@@ -1,0 +1,172 @@
+"""Keeps a local record of every run, so that spend, failures and results can be asked for later.
+
+One SQLite file, readable by its owner alone; secrets never reach it. Where it lies, or that there is none, is the
+setting ``history`` (``SVC_HISTORY``): a path, or ``off``. Reading it is the toolkit's `History`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.stripping import strip, strip_text
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from svcnb.client.running import RunRecord
+
+OFF: Final = "off"
+MAX_STORED: Final = 16_384
+"""Longest parameters, response or logs that are kept, in characters; the rest is cut."""
+
+KEPT_RUNS: Final = 200_000
+"""Runs that are kept; the oldest give way."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+  id INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  cid TEXT NOT NULL,
+  action TEXT NOT NULL,
+  status TEXT NOT NULL,
+  params TEXT,
+  response TEXT,
+  logs TEXT NOT NULL,
+  error_type TEXT NOT NULL,
+  error TEXT NOT NULL,
+  elapsed REAL NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  trigger_id TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX IF NOT EXISTS runs_by_id ON runs (source, run_id) WHERE run_id <> '';
+CREATE INDEX IF NOT EXISTS runs_by_time ON runs (started_at);
+CREATE INDEX IF NOT EXISTS runs_by_action ON runs (cid, started_at);
+"""
+COLUMNS: Final = (
+    "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
+    "error_type", "error", "elapsed", "cost_cents", "trigger_id",
+)  # fmt: skip
+INSERT: Final = (
+    f"INSERT OR REPLACE INTO runs ({', '.join(COLUMNS)}) "  # noqa: S608 - our own names
+    f"VALUES ({', '.join(':' + name for name in COLUMNS)})"
+)
+_PRUNE_EVERY: Final = 1_000
+
+
+def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the record lies unless told otherwise; None on a machine without a home folder."""
+    root = environment.get("XDG_STATE_HOME")
+    try:
+        folder = Path(root) if root else Path.home() / ".local" / "state"
+    except RuntimeError:
+        return None
+    return folder / "svcnb" / "history.sqlite"
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens the record, made if it is not there, for its owner's eyes alone.
+
+    Raises:
+        sqlite3.Error: The file is no such record, or cannot be written.
+        OSError: The folder cannot be made.
+    """
+    import sqlite3
+
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+    connection = sqlite3.connect(path, timeout=5.0, check_same_thread=False, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.executescript(SCHEMA)
+    return connection
+
+
+class Recorder:
+    """A listener of ``on_run`` that writes every run down. May be called from several threads.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser()
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._owner = 0
+        self._written = 0
+
+    def __repr__(self) -> str:
+        return f"Recorder({str(self.path)!r})"
+
+    def __call__(self, record: RunRecord) -> None:
+        """Writes one run down."""
+        row = row_of(record)
+        with self._lock:
+            connection = self._open()
+            connection.execute(INSERT, row)
+            self._written += 1
+            if self._written % _PRUNE_EVERY == 0:
+                newest = connection.execute("SELECT max(id) FROM runs").fetchone()[0]
+                connection.execute("DELETE FROM runs WHERE id <= ?", (newest - KEPT_RUNS,))
+
+    def close(self) -> None:
+        """Closes the file; a later run opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        # A connection must not cross a fork.
+        if self._connection is None or self._owner != os.getpid():
+            self._connection = connect(self.path)
+            self._owner = os.getpid()
+        return self._connection
+
+    def __del__(self) -> None:
+        if getattr(self, "_connection", None) is not None and self._owner == os.getpid():
+            self._connection.close()  # type: ignore[union-attr]
+
+
+def row_of(record: RunRecord) -> dict[str, Any]:
+    """Returns what is kept of one run; nothing secret."""
+    run, error = record.run, record.error
+    return {
+        "source": "client",
+        "run_id": run.request_id if run else getattr(error, "request_id", ""),
+        "started_at": record.started_at,
+        "base_url": record.base_url,
+        "key_hash": record.key_hash,
+        "cid": record.cid,
+        "action": record.action_name,
+        "status": "success" if run else "failed",
+        "params": stored(record.params),
+        "response": stored(run.response) if run else None,
+        "logs": strip_text(run.logs if run else getattr(error, "logs", ""))[:MAX_STORED],
+        "error_type": type(error).__name__ if error else "",
+        "error": strip_text(getattr(error, "message", ""))[:MAX_STORED],
+        "elapsed": record.elapsed,
+        "cost_cents": run.cost_cents if run else 0,
+        "trigger_id": "",
+    }
+
+
+def stored(value: Any) -> str:
+    """Returns a value as JSON text without secrets, cut when it is long."""
+    try:
+        text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    except (ValueError, TypeError, RecursionError):
+        text = json.dumps("(not kept: it has no JSON form)")
+    if len(text) <= MAX_STORED:
+        return text
+    return json.dumps({"cut": text[: MAX_STORED // 2], "characters": len(text)}, ensure_ascii=False)

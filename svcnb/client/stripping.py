@@ -1,0 +1,59 @@
+"""Takes secrets out of JSON values before they are kept: by the names of members, and by what keys look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from svcnb.logs import MASK, redact
+
+_SECRET_NAME: Final = re.compile(
+    r"(?i)(?:pass(?:word|phrase|wd)|secret|token|mnemonic|seed|private|credential|authorization|cookie|bearer|jwt"
+    r"|(?:api|usage|access|signing|encryption|auth|master)[_-]?key|\bkey\b|\bpin\b|\botp\b)"
+)
+_PUBLIC_HASH_NAME: Final = re.compile(r"(?i)hash|tx|transaction|topic|cid|root|digest|block|salt|nonce|\bid\b")
+_WORD32: Final = re.compile(r"(?<![0-9a-fA-Fx])(?:0x)?[0-9a-fA-F]{64}(?![0-9a-fA-F])")
+_MNEMONIC: Final = re.compile(r"(?<![\w])(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}(?![\w])")
+_SIGNED: Final = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
+_PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
+
+
+def strip(value: Any, name: str = "") -> Any:
+    """Returns a JSON value with everything masked that is, or may be, a secret.
+
+    Masked are members whose names speak of one, and texts that look like one: 32 bytes in base64 or hex, words of a
+    wallet's recovery phrase, signed tokens, PEM keys. A 32-byte hex stays where its member's name says that it is
+    public, such as ``transactionHash``.
+
+    Args:
+        value: Any JSON value.
+        name: Name of the member that holds it.
+
+    Example:
+        >>> strip({"to": "0x01", "apiKey": "c2VjcmV0"})
+        {'to': '0x01', 'apiKey': '********'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): strip(item, str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [strip(item, name) for item in value]
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    public = bool(_PUBLIC_HASH_NAME.search(name))
+    if _SECRET_NAME.search(name) and not public:
+        return MASK
+    return strip_text(value, public=public) if isinstance(value, str) else value
+
+
+def strip_text(text: str, *, public: bool = False) -> str:
+    """Returns a text with everything masked that looks like a secret.
+
+    Args:
+        text: Any text.
+        public: Leave 32-byte hex values as they are.
+    """
+    text = redact(text)
+    for pattern in (_PEM, _SIGNED, _MNEMONIC):
+        text = pattern.sub(MASK, text)
+    return text if public else _WORD32.sub(MASK, text)

@@ -1,0 +1,114 @@
+"""Fixtures for tests of one's own actions, on a real service that starts in a second and forgets between tests.
+
+Installed with svcnb; pytest finds it by itself. ``svc`` is a client with a funded account of its own, ``svc_emulator``
+the emulator behind it. Every test begins in the same state: what a test changed is undone by a snapshot. With
+``--svc-live`` the same tests run against the service of ``SVC_BASE_URL`` and ``SVC_API_KEY``; those that control the
+emulator are skipped there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+    from svcnb.client.models.accounts import Account
+    from svcnb.control import EmulatorControl
+    from svcnb.launch import Emulator
+    from svcnb.testing import Recorded
+
+START = "svc-pytest-start"
+CREDIT_CENTS = 10_000
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds ``--svc-live``."""
+    group = parser.getgroup("svcnb", "actions on the service")
+    group.addoption(
+        "--svc-live",
+        action="store_true",
+        default=False,
+        help="Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. Costs real credit; nothing is undone.",
+    )
+
+
+@pytest.fixture(scope="session")
+def svc_emulator_settings() -> dict[str, Any]:
+    """Settings of the emulator: override it to choose others, for example ``{"seed": "mine"}``."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Account]]:
+    """The emulator of the whole run and the account in it, saved under one snapshot."""
+    from svcnb.launch import Emulator
+
+    settings = {"starter_credits": CREDIT_CENTS} | request.getfixturevalue("svc_emulator_settings")
+    with Emulator(**settings) as emulator:
+        account = emulator.client().accounts.create("pytest")
+        if missing := CREDIT_CENTS - int(settings["starter_credits"]):
+            emulator.credit(account.wallet_address, missing)
+        emulator.snapshot(START)
+        yield emulator, account
+
+
+@pytest.fixture
+def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
+    """The emulator, in its start state; skipped with ``--svc-live``."""
+    if _live(request):
+        pytest.skip("needs an emulator to control, and --svc-live asks for a live service")
+    emulator, _ = request.getfixturevalue("svc_start")
+    yield emulator
+    emulator.faults.clear()
+    emulator.restore(START)
+
+
+@pytest.fixture
+def svc_account(request: pytest.FixtureRequest) -> Account:
+    """A funded account in API mode, the same in every test; with ``--svc-live`` the one of ``SVC_API_KEY``."""
+    if _live(request):
+        return _live_account()
+    request.getfixturevalue("svc_emulator")
+    account: Account = request.getfixturevalue("svc_start")[1]
+    return account
+
+
+@pytest.fixture
+def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client]:
+    """A client with the account's key."""
+    from svcnb.client import Client
+
+    if _live(request):
+        client = Client(api_key=svc_account)
+    else:
+        client = request.getfixturevalue("svc_emulator").client(api_key=svc_account)
+    with client:
+        yield client
+
+
+@pytest.fixture
+def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
+    """Reads what the emulator recorded: ``svc_recorded(run)``, or ``svc_recorded(error)`` for a run that failed."""
+    from svcnb.testing import recorded
+
+    return lambda run: recorded(svc_emulator, run)
+
+
+def _live(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--svc-live"))
+
+
+def _live_account() -> Account:
+    from svcnb.client import Client
+    from svcnb.client.models.accounts import Account
+
+    key = os.environ.get("SVC_API_KEY")
+    if not key or not os.environ.get("SVC_BASE_URL"):
+        pytest.fail("--svc-live needs SVC_BASE_URL and SVC_API_KEY, the key of an account with credit", pytrace=False)
+    with Client(api_key=key) as client:
+        master = client.wallets.list()[0]
+    return Account(wallet_address=master.wallet_address, api_key=key)

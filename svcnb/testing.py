@@ -1,0 +1,99 @@
+"""Assertions for tests of one's own actions: who signed, and what a run did. The fixtures are in the pytest plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from svcnb.client.models.runs import Run
+    from svcnb.client.models.traces import Trace
+    from svcnb.control import EmulatorControl
+
+__all__ = ["Recorded", "assert_signed_by", "assert_trace", "recorded"]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One run as the emulator recorded it: also of a failed run, of which the service tells little.
+
+    Attributes:
+        status: ``success``, ``failed`` or ``refused``.
+        logs: Console output.
+        cost_cents: What was charged.
+        trace: What it did and when; None when nothing was run.
+    """
+
+    status: str
+    logs: str
+    cost_cents: int
+    trace: Trace | None
+
+
+def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> None:
+    """Fails unless the key of an address made a signature.
+
+    Args:
+        signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
+        signature: 65 bytes, or their hex.
+        address: Who is said to have signed.
+
+    Raises:
+        AssertionError: Somebody else signed; the text says who.
+        SigningError: There is nothing to check: the signature or the address is malformed.
+    """
+    from svcnb.client.signing import recover
+
+    who = recover(signed, signature)
+    if who.lower() != address.lower():
+        raise AssertionError(f"signed by {who}, not by {address}: another key, or another message than the one signed")
+
+
+def assert_trace(
+    trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
+) -> None:
+    """Fails unless a run did just what is said; what is left out is not looked at.
+
+    Args:
+        trace: What the run did: ``svc.trace(run)``.
+        key_operations: How many keys it was given.
+        fetches: How many outbound requests it made, refused ones included.
+        hosts: The only hosts that it may have asked.
+
+    Raises:
+        AssertionError: It did something else; the text names it.
+    """
+    keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
+    asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]
+    if key_operations is not None and len(keys) != key_operations:
+        raise AssertionError(f"{len(keys)} key operations, not {key_operations}: {keys}")
+    if fetches is not None and len(asked) != fetches:
+        raise AssertionError(f"{len(asked)} outbound requests, not {fetches}: {asked}")
+    if hosts is not None and (strangers := sorted(set(asked) - set(hosts))):
+        raise AssertionError(
+            f"asked {', '.join(strangers)}, which is not among {', '.join(sorted(hosts)) or 'no host'}"
+        )
+
+
+def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
+    """Reads what an emulator recorded of a run.
+
+    Args:
+        emulator: The emulator that ran it.
+        run: A `Run`, the error that it raised, or its request id.
+
+    Raises:
+        ControlRefused: The emulator knows no such run.
+        TypeError: It has no request id.
+    """
+    from svcnb.client.models.traces import Trace as Timeline
+
+    request_id = run if isinstance(run, str) else getattr(run, "request_id", "")
+    if not request_id:
+        raise TypeError(f"{type(run).__name__} has no request id: pass a Run, or the error that svc.run raised")
+    kept = emulator.run_record(request_id)
+    trace = None if kept.get("trace") is None else Timeline.model_validate(kept["trace"])
+    return Recorded(
+        status=str(kept["status"]), logs=kept.get("logs") or "", cost_cents=kept.get("cost_cents") or 0, trace=trace
+    )

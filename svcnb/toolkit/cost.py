@@ -1,0 +1,229 @@
+"""What things will cost, before they are done, and why. Amounts are whole cents.
+
+Source: specification 8; reference facts 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.billing import dollars
+from svcnb.client.references import ActionRef
+from svcnb.protocol.cron import Cron
+from svcnb.protocol.limits import (
+    EXECUTION_COST_CENTS_PER_SECOND,
+    MANAGEMENT_COST_CENTS,
+    MAX_GROUP_ENTRIES,
+)
+
+if TYPE_CHECKING:
+    from svcnb.toolkit.history import History
+
+FREE: Final = frozenset(
+    {
+        "accounts.convert", "accounts.create", "accounts.exists", "actions.cid", "actions.list", "billing.balance",
+        "billing.top_up", "explain", "groups.contents", "groups.list", "node.chain_config", "node.health",
+        "node.limits", "node.version", "usage_keys.list", "wallets.list",
+    }
+)  # fmt: skip
+"""Verbs of a client that cost nothing."""
+
+METERED: Final = frozenset(
+    {
+        "actions.register", "actions.update", "actions.delete", "groups.create", "groups.update", "groups.remove",
+        "groups.add_action", "groups.remove_action", "groups.add_wallet", "groups.remove_wallet", "usage_keys.create",
+        "usage_keys.update", "usage_keys.update_metadata", "usage_keys.remove", "wallets.create",
+    }
+)  # fmt: skip
+"""Verbs of a client that cost one cent, when they succeed."""
+
+
+GAS: Final[Mapping[str, int]] = {
+    "actions.register": 133_000,
+    "actions.delete": 76_000,
+    "groups.create": 130_000,
+    "groups.update": 100_000,
+    "groups.remove": 60_000,
+    "groups.add_action": 95_000,
+    "groups.add_wallet": 91_000,
+    "groups.remove_action": 53_000,
+    "groups.remove_wallet": 48_000,
+    "usage_keys.create": 475_000,
+    "usage_keys.update": 80_000,
+    "usage_keys.remove": 79_000,
+    "wallets.create": 240_000,
+}
+"""Gas of one change in ChainSecured mode, about: measured on the contract of the emulator. Every write's own preview
+tells it exactly."""
+
+GAS_PER_MEMBER: Final = 58_000
+"""Gas of each of the first ten actions and wallets that a group is written with, about."""
+
+_DAY_S: Final = 86_400
+
+
+def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
+    """Returns about how much gas a change takes in ChainSecured mode; 0 for what is no transaction.
+
+    Args:
+        verb: As an account has it, for example ``groups.create``.
+        actions: How many actions a group gets.
+        wallets: How many wallets likewise.
+    """
+    gas = GAS.get(verb, 0)
+    for members, one in ((actions, "groups.add_action"), (wallets, "groups.add_wallet")):
+        gas += min(members, MAX_GROUP_ENTRIES) * GAS_PER_MEMBER + max(0, members - MAX_GROUP_ENTRIES) * GAS[one]
+    return gas
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An amount, or a range of amounts, and what it is for.
+
+    Attributes:
+        cents: The likely amount.
+        least: The least amount.
+        most: The most it can be as far as is known; None when nothing limits it.
+        calls: How many billed calls.
+        gas: Gas on the chain, in units; 0 in API mode.
+        why: What it is for.
+    """
+
+    cents: int
+    least: int
+    most: int | None
+    calls: int = 0
+    gas: int = 0
+    why: str = ""
+
+    @classmethod
+    def exactly(cls, cents: int, *, calls: int = 0, why: str = "") -> Cost:
+        """An amount that is certain, if everything succeeds."""
+        return cls(cents, cents, cents, calls=calls, why=why)
+
+    def __add__(self, other: Cost) -> Cost:
+        most = None if self.most is None or other.most is None else self.most + other.most
+        why = ", ".join(part for part in (self.why, other.why) if part)
+        return Cost(
+            self.cents + other.cents,
+            self.least + other.least,
+            most,
+            calls=self.calls + other.calls,
+            gas=self.gas + other.gas,
+            why=why,
+        )
+
+    def times(self, count: int, why: str = "") -> Cost:
+        """The same, done several times."""
+        most = None if self.most is None else self.most * count
+        return Cost(self.cents * count, self.least * count, most, self.calls * count, self.gas * count, why or self.why)
+
+    def __str__(self) -> str:
+        shown = f"about {self.gas:,} gas" if self.gas and not self.cents else dollars(self.cents)
+        if (self.least, self.most) != (self.cents, self.cents):
+            shown += f" (from {dollars(self.least)}, {'no limit' if self.most is None else 'to ' + dollars(self.most)})"
+        return f"{shown}: {self.why}" if self.why else shown
+
+
+def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
+    """Returns what one management call costs, the further calls that it makes included.
+
+    Args:
+        verb: As a client has it, for example ``groups.create``.
+        actions: How many actions a group gets; beyond ten each is a call of its own.
+        wallets: How many wallets likewise.
+
+    Raises:
+        InvalidArgument: A client has no such verb.
+
+    Example:
+        >>> str(of_call("groups.create", actions=12))
+        '$0.03: groups.create'
+    """
+    if verb in FREE:
+        return Cost.exactly(0, why=f"{verb} is free")
+    if verb not in METERED:
+        known = ", ".join(sorted(METERED))
+        raise InvalidArgument(f"{verb!r} is no call with a price", hint=f"Billed are: {known}. Runs: of_run(action).")
+    calls = 1
+    if verb in {"groups.create", "groups.update"}:
+        calls += sum(max(0, entries - MAX_GROUP_ENTRIES) for entries in (actions, wallets))
+    return Cost.exactly(calls * MANAGEMENT_COST_CENTS, calls=calls, why=verb)
+
+
+def of_seconds(seconds: float) -> int:
+    """Returns what a run of some seconds costs, in cents: one for each whole second, at least one.
+
+    Example:
+        >>> of_seconds(0.2), of_seconds(3.9)
+        (1, 3)
+    """
+    return max(1, int(seconds)) * EXECUTION_COST_CENTS_PER_SECOND
+
+
+def of_run(
+    action: ActionRef | None = None,
+    *,
+    seconds: float | None = None,
+    history: History | None = None,
+    longest: float | None = None,
+) -> Cost:
+    """Returns what one run will cost, from its past runs where there are some.
+
+    Args:
+        action: The action, for its past.
+        seconds: How long it takes, if that is known; no past is looked at then.
+        history: Where its past runs are.
+        longest: Seconds after which the service ends a run (``svc.node.limits().timeout_ms / 1000``).
+    """
+    most = None if longest is None else of_seconds(longest)
+    if seconds is not None:
+        return Cost(of_seconds(seconds), 1, max(most or 0, of_seconds(seconds)) if most else None, 1, why="a run")
+    past = history.seconds_of(action) if history is not None and action is not None else []
+    if not past:
+        return Cost(1, 1, most, 1, why="a run of less than two seconds, which is a guess: there is no past run")
+    middle = past[len(past) // 2]
+    return Cost(of_seconds(middle), 1, most, 1, why=f"a run of {middle:.1f} s, as {len(past)} past runs")
+
+
+def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
+    """Returns what many runs of an action will cost; arguments as for `of_run`."""
+    one = of_run(action, **known)
+    return one.times(count, why=f"{count} times {one.why}")
+
+
+def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: float = 0.0) -> Cost:
+    """Returns what a trigger's schedule will cost.
+
+    Args:
+        cron: Five fields, or six with seconds in front; UTC.
+        run: What one run costs; a cent when None (see `of_run`).
+        days: For how many days.
+        after: Unix seconds to count from.
+
+    Raises:
+        InvalidCron: It is no schedule.
+
+    Example:
+        >>> str(of_schedule("0 * * * *", days=1))
+        '$0.24 (from $0.24, no limit): 24 runs in 1 days by 0 * * * *'
+    """
+    until = after + days * _DAY_S
+    ticks = sum(1 for _ in takewhile(lambda tick: tick.timestamp() <= until, Cron(cron).ticks(after)))
+    return (run or of_run()).times(ticks, why=f"{ticks} runs in {days:g} days by {cron}")
+
+
+def of_calls(calls: Mapping[str, int]) -> Cost:
+    """Returns what several calls cost together.
+
+    Args:
+        calls: How many of each verb.
+    """
+    total = Cost.exactly(0)
+    for verb, count in calls.items():
+        total += of_call(verb).times(count, why=f"{count} × {verb}")  # noqa: RUF001 - a sign for people
+    return total

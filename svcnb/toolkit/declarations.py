@@ -1,0 +1,95 @@
+"""What editors read to help with actions: TypeScript declarations of the service's functions and of what is around."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Final
+
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.runtime import ABSENT, Function, functions
+
+FILE_NAME: Final = "action.d.ts"
+
+_HEAD: Final = """\
+// Declarations for actions of the {space} service: what an editor and `tsc --checkJs` need to know.
+// Generated from the table of the runtime; `svcnb types` writes it again.
+
+"""
+
+_PROJECT: Final = {
+    "compilerOptions": {
+        "allowJs": True,
+        "checkJs": True,
+        "noEmit": True,
+        "strict": True,
+        # Parameters of main are whatever the caller sends; without this every one of them is an error.
+        "noImplicitAny": False,
+        "target": "esnext",
+        "lib": ["esnext", "dom"],
+        "types": [],
+        # Every action defines main: each file is a program of its own.
+        "moduleDetection": "force",
+    },
+    "include": ["*.js", FILE_NAME],
+}
+
+
+def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | None = None) -> str:
+    """Returns ``action.d.ts``.
+
+    Args:
+        vocabulary: The service's names; the neutral ones when None.
+        limits: What one run may use, for the comments; the service's usual limits when None.
+    """
+    words, most = vocabulary or Vocabulary(), limits or ActionLimits()
+    space = words.namespace
+    members = "\n".join(_function(each, most) for each in functions(words).values())
+    absent = "\n".join(
+        f"/** @deprecated Not there: {hint}. */\ndeclare const {name}: never;" for name, hint in _unheard()
+    )
+    return (
+        f"{_HEAD.format(space=space)}"
+        f"interface {space}ActionFunctions {{\n{textwrap.indent(members, '  ')}}}\n\n"
+        f"interface {space}RequestHeaders {{\n"
+        "  /** One of x-request-id and, if the caller sent one, x-correlation-id. */\n"
+        "  get(name: string): string | null;\n"
+        "  has(name: string): boolean;\n"
+        "}\n\n"
+        f"/** The service's functions, seen from inside an action. Frozen. */\n"
+        f"declare const {words.actions_global}: Readonly<{space}ActionFunctions>;\n"
+        f"declare const {words.auth_global}: Readonly<Record<string, never>>;\n"
+        f"declare const {words.headers_global}: Readonly<{space}RequestHeaders>;\n"
+        f"declare const {space}: Readonly<{{\n"
+        f"  Actions: typeof {words.actions_global};\n"
+        f"  Auth: typeof {words.auth_global};\n"
+        f"  Headers: typeof {words.headers_global};\n"
+        "}>;\n\n"
+        "/** The library ethers, version 5: `new ethers.Wallet(key)`, `ethers.utils`, `ethers.BigNumber`. */\n"
+        "// deno-lint-ignore no-explicit-any\n"
+        "declare const ethers: any;\n\n"
+        "/** The same as globalThis. */\n"
+        "declare const global: typeof globalThis;\n\n"
+        f"{absent}\n"
+    )
+
+
+def project() -> str:
+    """Returns a ``jsconfig.json`` that makes an editor check the actions of a folder."""
+    return json.dumps(_PROJECT, indent=2) + "\n"
+
+
+def _function(function: Function, limits: ActionLimits) -> str:
+    counted = (
+        f" One of at most {limits.max_get_keys_count} key operations of a run." if function.is_key_operation else ""
+    )
+    given = "; ".join(f"{name}: {kind}" for name, kind in function.parameters.items())
+    result = f"Promise<{function.result}>" if function.waits else function.result
+    options = f"options: {{ {given} }}" if given else ""
+    return f"/** {function.says}{counted} */\n{function.name}({options}): {result};\n"
+
+
+def _unheard() -> list[tuple[str, str]]:
+    """Names that are not there and that no library of types declares, so that they can be declared as nothing."""
+    return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -1,0 +1,260 @@
+"""How far a live service has moved away from what this package speaks: route by route, field by field.
+
+The service describes itself (OpenAPI, specification 9.3); the wire models describe what the client sends and reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import TypeAdapter
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+from svcnb.protocol.limits import CLOCK_SKEW_WARNING_S
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.protocol.wire.routes import Route, routes
+
+if TYPE_CHECKING:
+    from svcnb.client.client import Client
+
+Weight = Literal["breaks", "suspect", "news"]
+
+_PREFIX: Final = "/core/v1"
+_ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
+_OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
+"""Members of answers that the client can do without: extras of the emulator, and what statuses tell as well."""
+
+_MAX_DEPTH: Final = 12
+
+
+class Drift(Model):
+    """One difference between a live service and this package."""
+
+    weight: Weight
+    """``breaks``: a call fails or an answer cannot be read. ``suspect``: types differ, which may be harmless.
+    ``news``: the service has something that this package does not use."""
+
+    route: str
+    """Method and path."""
+
+    field: str = ""
+    """Where: ``request.name``, ``response[].name``, ``query.name``; empty for the route as a whole."""
+
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.weight}: {self.route} {self.field}: {self.says}".replace(" : ", ": ")
+
+
+def clock_drift(svc: Client) -> Drift | None:
+    """Returns a finding when the clocks of service and machine are far apart, which makes signatures invalid."""
+    svc.node.version()
+    skew = svc.clock_skew
+    if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
+        return None
+    ahead = "ahead of" if skew > 0 else "behind"
+    says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
+    return Drift(weight="suspect", route="GET /version", field="header.date", says=f"{says}: set one of them right")
+
+
+def live_drift(svc: Client) -> Listing[Drift]:
+    """Compares the description of a live service with the wire models. Free, no key needed.
+
+    Args:
+        svc: A client of the service.
+
+    Raises:
+        NotFound: The service does not describe itself.
+    """
+    found = list(compare(svc.node.openapi(), svc.vocabulary))
+    if (clock := clock_drift(svc)) is not None:
+        found.append(clock)
+    return Listing(found, of="differences")
+
+
+def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Iterator[Drift]:
+    """Yields the differences between an OpenAPI description and the wire models, heaviest first.
+
+    Args:
+        description: The description, OpenAPI 3.0 or 3.1.
+        vocabulary: The service's names.
+    """
+    order: dict[Weight, int] = {"breaks": 0, "suspect": 1, "news": 2}
+    found = list(_all(description, vocabulary or Vocabulary()))
+    yield from sorted(found, key=lambda each: order[each.weight])
+
+
+def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Drift]:
+    live = {
+        (method.upper(), _short(path)): operation
+        for path, operations in description.get("paths", {}).items()
+        for method, operation in operations.items()
+        if method in {"get", "post", "put", "patch", "delete"}
+    }
+    theirs = _Reader(description)
+    known = routes(vocabulary)
+    for route in known:
+        operation = live.get((route.method, route.path))
+        if operation is None:
+            others = [method for method, path in live if path == route.path]
+            says = f"the service has it as {', '.join(others)} only" if others else "the service does not have it"
+            yield Drift(weight="breaks", route=route.name, says=says)
+            continue
+        yield from _route(route, operation, theirs)
+    ours = {(route.method, route.path) for route in known}
+    for method, path in sorted(set(live) - ours):
+        if not live[method, path].get("deprecated"):
+            yield Drift(weight="news", route=f"{method} {path}", says="this package does not use it")
+
+
+def _short(path: str) -> str:
+    return path.removeprefix(_PREFIX).rstrip("/") or "/"
+
+
+def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Iterator[Drift]:
+    body = _content(operation.get("requestBody", {}))
+    if route.request is not None:
+        yield from _sent(route, _Reader.of(route.request, "validation"), theirs.shape(body), "request")
+    elif body is not None and operation.get("requestBody", {}).get("required"):
+        yield Drift(
+            weight="breaks", route=route.name, field="request", says="the service wants a body, and none is sent"
+        )
+    if route.query is not None:
+        query = {
+            item["name"]: item
+            for item in map(theirs.resolve, operation.get("parameters", ()))
+            if item.get("in") == "query"
+        }
+        live = {
+            "kinds": frozenset({"object"}),
+            "members": {name: theirs.shape(item.get("schema")) for name, item in query.items()},
+            "required": {name for name, item in query.items() if item.get("required")},
+        }
+        yield from _sent(route, _Reader.of(route.query, "validation"), live, "query")
+    answer = theirs.resolve(operation.get("responses", {}).get("200", {}))
+    read = _content(answer)
+    if read is not None:
+        yield from _read(route, _Reader.of(route.response, "serialization"), theirs.shape(read), "response")
+
+
+def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
+    """What the client sends, against what the service takes."""
+    yield from _kinds(route, ours, live, where)
+    for name in sorted(live["required"] - set(ours["members"])):
+        yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires it")
+    for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
+        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service takes it")
+    for name, member in ours["members"].items():
+        if name in live["members"]:
+            yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
+        elif live["members"]:
+            weight: Weight = "breaks" if name in ours["required"] else "suspect"
+            yield Drift(weight=weight, route=route.name, field=f"{where}.{name}", says="the service does not take it")
+
+
+def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
+    """What the service answers, against what the client reads."""
+    yield from _kinds(route, ours, live, where)
+    if ours.get("items") and live.get("items"):
+        yield from _read(route, ours["items"], live["items"], f"{where}[]")
+        return
+    if not live["members"]:
+        return  # an object that is not described further
+    for name, member in ours["members"].items():
+        if name in live["members"]:
+            yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
+        elif name not in _OWN_OPTIONAL:
+            yield Drift(
+                weight="breaks", route=route.name, field=f"{where}.{name}", says="the service does not answer it"
+            )
+    for name in sorted(set(live["members"]) - set(ours["members"])):
+        yield Drift(weight="news", route=route.name, field=f"{where}.{name}", says="the service answers it")
+
+
+def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
+    mine, theirs = ours["kinds"], live["kinds"]
+    if mine and theirs and not mine & theirs:
+        says = f"here {_listed(mine)}, at the service {_listed(theirs)}"
+        yield Drift(weight="suspect", route=route.name, field=where, says=says)
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return " or ".join(sorted(kinds))
+
+
+def _content(holder: Mapping[str, Any]) -> Any:
+    kinds = holder.get("content", {})
+    return kinds.get("application/json", {}).get("schema")
+
+
+class _Reader:
+    """Reads JSON schemas with their references.
+
+    Args:
+        document: Where references lead.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    @classmethod
+    def of(cls, kind: Any, mode: Literal["validation", "serialization"]) -> dict[str, Any]:
+        """Returns the shape of a wire model."""
+        schema = TypeAdapter(kind).json_schema(mode=mode)
+        return cls(schema).shape(schema)
+
+    def resolve(self, schema: Any) -> Any:
+        """Follows references."""
+        for _ in range(_MAX_DEPTH):
+            if not isinstance(schema, Mapping) or "$ref" not in schema:
+                return schema
+            found: Any = self._document
+            for part in str(schema["$ref"]).removeprefix("#/").split("/"):
+                found = found.get(part, {}) if isinstance(found, Mapping) else {}
+            schema = found
+        return schema
+
+    def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
+        """Returns kinds, members, required members and items of a schema, all its alternatives together."""
+        schema = self.resolve(schema)
+        shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
+        if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+            return shape
+        shape["kinds"] = frozenset(_kinds_of(schema))
+        if "properties" in schema:
+            shape["members"] = {name: self.shape(each, depth + 1) for name, each in schema["properties"].items()}
+            shape["required"] = set(schema.get("required", ()))
+        if "items" in schema:
+            shape["items"] = self.shape(schema["items"], depth + 1)
+        for group in ("anyOf", "oneOf", "allOf"):
+            for part in schema.get(group, ()):
+                other = self.shape(part, depth + 1)
+                shape["kinds"] |= other["kinds"]
+                shape["members"] = {**other["members"], **shape["members"]}
+                shape["required"] |= other["required"] if group == "allOf" else set()
+                shape["items"] = shape["items"] or other["items"]
+        return shape
+
+
+def _kinds_of(schema: Mapping[str, Any]) -> set[str]:
+    told = schema.get("type")
+    if told is None:
+        if "properties" in schema:
+            return {"object"}
+        values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+        if values:
+            return {_kind_of_value(value) for value in values} - {"null"}
+        composed = any(group in schema for group in ("anyOf", "oneOf", "allOf"))
+        return set() if composed else set(_ANYTHING)
+    kinds = {told} if isinstance(told, str) else set(told)
+    return {"number" if kind == "integer" else kind for kind in kinds} - {"null"}
+
+
+def _kind_of_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "null" if value is None else "string" if isinstance(value, str) else "object"

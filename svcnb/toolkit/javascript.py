@@ -1,0 +1,278 @@
+"""JavaScript, parsed: its syntax tree, what each scope declares, and which names are declared nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+FUNCTIONS: Final = frozenset(
+    {
+        "arrow_function", "function_declaration", "function_expression", "generator_function",
+        "generator_function_declaration", "method_definition",
+    }
+)  # fmt: skip
+_BLOCKS: Final = frozenset(
+    {"statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body", "class_static_block"}
+)
+_DECLARED_FUNCTIONS: Final = frozenset({"function_declaration", "generator_function_declaration"})
+
+
+@dataclass(eq=False)
+class Binding:
+    """One declared name.
+
+    Attributes:
+        name: The name.
+        node: Where it is declared.
+        value: What it is first given, if that stands beside it.
+        kind: ``var``, ``let``, ``const``, ``function``, ``class``, ``parameter`` or ``import``.
+    """
+
+    name: str
+    node: Node
+    value: Node | None
+    kind: str
+
+
+@dataclass(eq=False)
+class Scope:
+    """A piece of a program with declarations of its own."""
+
+    node: Node
+    parent: Scope | None
+    bindings: dict[str, Binding] = field(default_factory=dict)
+
+    @property
+    def is_function(self) -> bool:
+        """Whether ``var`` belongs here."""
+        return self.parent is None or self.node.type in FUNCTIONS
+
+    def find(self, name: str) -> Binding | None:
+        """Returns what a name means here, None when it is declared nowhere."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.bindings:
+                return scope.bindings[name]
+            scope = scope.parent
+        return None
+
+    def home(self, kind: str) -> Scope:
+        """Returns the scope that a declaration of a kind belongs to."""
+        scope = self
+        while kind == "var" and not scope.is_function and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """One use of a name."""
+
+    name: str
+    node: Node
+    scope: Scope
+
+
+class Script:
+    """A parsed source.
+
+    Args:
+        source: JavaScript, as a classic script with imports.
+
+    Raises:
+        ImportError: The parser is not installed; the message says which extra brings it.
+    """
+
+    def __init__(self, source: str) -> None:
+        try:
+            import tree_sitter_javascript
+            from tree_sitter import Language, Parser
+        except ImportError as error:
+            raise ImportError("reading JavaScript needs: pip install 'svcnb[lint]'") from error
+        self.bytes = source.encode("utf-8", "surrogatepass")
+        self.root: Node = Parser(Language(tree_sitter_javascript.language())).parse(self.bytes).root_node
+        self.top = Scope(self.root, None)
+        self.references: list[Reference] = []
+        self.scopes: dict[int, Scope] = {self.root.id: self.top}
+        _Walk(self).visit_children(self.root, self.top)
+
+    def text(self, node: Node) -> str:
+        """Returns the source text of a node."""
+        return self.bytes[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def place(self, node: Node) -> tuple[int, int]:
+        """Returns line and column of a node, both from 1, columns in characters."""
+        start = node.start_byte
+        before = self.bytes[self.bytes.rfind(b"\n", 0, start) + 1 : start]
+        return node.start_point[0] + 1, len(before.decode("utf-8", "replace")) + 1
+
+    def walk(self, start: Node | None = None) -> Iterator[Node]:
+        """Yields a node and all below it, in the order of the source."""
+        todo = [start or self.root]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.children))
+
+    def free(self) -> list[Reference]:
+        """Returns the uses of names that are declared nowhere in the source."""
+        return [reference for reference in self.references if reference.scope.find(reference.name) is None]
+
+    def scope_at(self, node: Node) -> Scope:
+        """Returns the innermost scope around a node."""
+        at: Node | None = node
+        while at is not None:
+            if at.id in self.scopes:
+                return self.scopes[at.id]
+            at = at.parent
+        return self.top
+
+    def function_around(self, node: Node) -> Node | None:
+        """Returns the innermost function around a node, None at the top level."""
+        at = node.parent
+        while at is not None and at.type not in FUNCTIONS:
+            at = at.parent
+        return at
+
+    def broken(self) -> Iterator[Node]:
+        """Yields the places that are no JavaScript."""
+        if self.root.has_error:
+            yield from (node for node in self.walk() if node.type == "ERROR" or node.is_missing)
+
+
+class _Walk:
+    """Fills scopes and references."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    def visit_children(self, node: Node, scope: Scope) -> None:
+        for child in node.named_children:
+            self.visit(child, scope)
+
+    def visit(self, node: Node, scope: Scope) -> None:  # noqa: C901 - one case a kind of node, each short
+        match node.type:
+            case "identifier" | "shorthand_property_identifier":
+                self._script.references.append(Reference(self._script.text(node), node, scope))
+            case kind if kind in FUNCTIONS:
+                self._function(node, scope)
+            case "lexical_declaration" | "variable_declaration":
+                self._declaration(node, scope)
+            case "class_declaration" | "class":
+                self._class(node, scope)
+            case "for_in_statement":
+                self._for_in(node, self._inner(node, scope))
+            case "catch_clause":
+                inner = self._inner(node, scope)
+                if (parameter := node.child_by_field_name("parameter")) is not None:
+                    self._pattern(parameter, inner, "parameter", None)
+                if (body := node.child_by_field_name("body")) is not None:
+                    self.visit(body, inner)
+            case "import_statement":
+                self._import(node, scope)
+            case kind if kind in _BLOCKS:
+                self.visit_children(node, self._inner(node, scope))
+            case "assignment_expression":
+                self._assignment(node, scope)
+            case _:
+                self.visit_children(node, scope)
+
+    def _inner(self, node: Node, scope: Scope) -> Scope:
+        inner = Scope(node, scope)
+        self._script.scopes[node.id] = inner
+        return inner
+
+    def _function(self, node: Node, scope: Scope) -> None:
+        name = node.child_by_field_name("name")
+        inner = self._inner(node, scope)
+        if name is not None and node.type != "method_definition":
+            owner = scope if node.type in _DECLARED_FUNCTIONS else inner
+            self._bind(name, owner, "function", node)
+        elif name is not None and name.type == "computed_property_name":
+            self.visit(name, scope)
+        for field_name in ("parameter", "parameters"):
+            if (given := node.child_by_field_name(field_name)) is not None:
+                patterns = [given] if field_name == "parameter" else given.named_children
+                for pattern in patterns:
+                    self._pattern(pattern, inner, "parameter", None)
+        if (body := node.child_by_field_name("body")) is not None:
+            self.visit(body, inner)
+
+    def _declaration(self, node: Node, scope: Scope) -> None:
+        first = node.children[0].type if node.children else "var"
+        kind = first if first in {"const", "let", "var"} else "var"
+        for declarator in node.named_children:
+            if declarator.type != "variable_declarator":
+                continue
+            value = declarator.child_by_field_name("value")
+            if (name := declarator.child_by_field_name("name")) is not None:
+                self._pattern(name, scope.home(kind), kind, value)
+            if value is not None:
+                self.visit(value, scope)
+
+    def _class(self, node: Node, scope: Scope) -> None:
+        inner = self._inner(node, scope)
+        if (name := node.child_by_field_name("name")) is not None:
+            self._bind(name, scope if node.type == "class_declaration" else inner, "class", node)
+        for child in node.named_children:
+            if name is None or child.id != name.id:
+                self.visit(child, inner)
+
+    def _for_in(self, node: Node, scope: Scope) -> None:
+        left, kind = node.child_by_field_name("left"), node.child_by_field_name("kind")
+        if left is not None and kind is not None:
+            self._pattern(left, scope.home(kind.type), kind.type, None)
+        elif left is not None:
+            self.visit(left, scope)
+        for field_name in ("right", "body"):
+            if (part := node.child_by_field_name(field_name)) is not None:
+                self.visit(part, scope)
+
+    def _assignment(self, node: Node, scope: Scope) -> None:
+        # A name that is assigned and never declared becomes a global of the script.
+        left = node.child_by_field_name("left")
+        if left is not None and left.type == "identifier" and scope.find(self._script.text(left)) is None:
+            self._bind(left, self._script.top, "var", node.child_by_field_name("right"))
+        self.visit_children(node, scope)
+
+    def _import(self, node: Node, scope: Scope) -> None:
+        for child in self._script.walk(node):
+            if child.type in {"import_clause", "namespace_import"}:
+                for name in child.named_children:
+                    if name.type == "identifier":
+                        self._bind(name, scope, "import", None)
+            elif child.type == "import_specifier":
+                name = child.child_by_field_name("alias") or child.child_by_field_name("name")  # type: ignore[assignment]
+                if name is not None:
+                    self._bind(name, scope, "import", None)
+
+    def _pattern(self, node: Node, scope: Scope, kind: str, value: Node | None) -> None:
+        """Declares every name of a pattern; defaults and computed names in it are uses."""
+        match node.type:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                self._bind(node, scope, kind, value)
+            case "assignment_pattern" | "object_assignment_pattern":
+                left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+                if left is not None:
+                    self._pattern(left, scope, kind, None)
+                if right is not None:
+                    self.visit(right, scope)
+            case "pair_pattern":
+                key, bound = node.child_by_field_name("key"), node.child_by_field_name("value")
+                if key is not None and key.type == "computed_property_name":
+                    self.visit(key, scope)
+                if bound is not None:
+                    self._pattern(bound, scope, kind, None)
+            case "object_pattern" | "array_pattern" | "rest_pattern":
+                for child in node.named_children:
+                    self._pattern(child, scope, kind, None)
+            case _:
+                pass
+
+    def _bind(self, name: Node, scope: Scope, kind: str, value: Node | None) -> None:
+        text = self._script.text(name)
+        scope.bindings.setdefault(text, Binding(text, name, value, kind))

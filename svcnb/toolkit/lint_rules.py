@@ -1,0 +1,377 @@
+"""The rules of the linter, one function each."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.javascript import FUNCTIONS, Script
+from svcnb.toolkit.lint import Finding, Severity
+from svcnb.toolkit.runtime import ABSENT, GLOBALS, Function, functions, namespaces
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
+_REPEATERS: Final = frozenset({"map", "forEach", "filter", "flatMap", "reduce", "from"})
+_PARAMS: Final = frozenset({"params", "jsParams", "js_params"})
+_IMPORT: Final = re.compile(r"(?:@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d+[\w.+-]*(?:/[^#]*)?(?:#sha384-[A-Za-z0-9+/=]+)?\Z")
+_SECRET_NAME: Final = re.compile(r"(?i)secret|private|mnemonic|passw|api_?key|token")
+_SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z|(?:[a-z]{3,8} ){11,23}[a-z]{3,8}\Z")
+
+
+@dataclass(frozen=True)
+class ServiceCall:
+    """A call of one of the service's functions."""
+
+    node: Node
+    function: Function
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What rules look at."""
+
+    script: Script
+    source: str
+    vocabulary: Vocabulary
+    limits: ActionLimits
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """The service's functions by name."""
+        return functions(self.vocabulary)
+
+    @cached_property
+    def main(self) -> Node | None:
+        """The function that is called; None when there is none, or it is no plain function."""
+        binding = self.script.top.bindings.get("main")
+        found = binding.value if binding else None
+        return found if found is not None and found.type in FUNCTIONS else None
+
+    @cached_property
+    def calls(self) -> list[ServiceCall]:
+        """Calls of the service's functions."""
+        found = []
+        for node in self.script.walk():
+            called = node.child_by_field_name("function") if node.type == "call_expression" else None
+            name = self.member_of_actions(called) if called is not None else None
+            if name in self.functions:
+                given = node.child_by_field_name("arguments")
+                arguments = tuple(given.named_children) if given is not None else ()
+                found.append(ServiceCall(node, self.functions[name], arguments))
+        return found
+
+    def member_of_actions(self, node: Node) -> str | None:
+        """The name of the service's function that an expression means, None when it means something else."""
+        if node.type == "identifier":  # const { getPrivateKey } = Svc.Actions
+            binding = self.script.scope_at(node).find(self.script.text(node))
+            inside = binding is not None and binding.node.type == "shorthand_property_identifier_pattern"
+            pattern = binding.node.parent if binding is not None and inside else None
+            owner = pattern.parent.child_by_field_name("value") if pattern is not None and pattern.parent else None
+            return self.script.text(node) if owner is not None and self.is_actions(owner) else None
+        if node.type != "member_expression":
+            return None
+        owner, member = node.child_by_field_name("object"), node.child_by_field_name("property")
+        return self.script.text(member) if owner is not None and member is not None and self.is_actions(owner) else None
+
+    def is_actions(self, node: Node) -> bool:
+        """Whether an expression is ``<Namespace>.Actions`` by either name, not shadowed."""
+        text = self.script.text(node)
+        if text == f"{self.vocabulary.namespace}.Actions":
+            text, shadow = self.vocabulary.namespace, True
+        else:
+            shadow = text == self.vocabulary.actions_global
+        return shadow and self.script.scope_at(node).find(text) is None
+
+    def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
+        """Makes a finding at a node."""
+        line, column = self.script.place(node)
+        return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)
+
+
+def every_rule(context: Context) -> Iterator[Finding]:
+    """Applies all rules. What is no JavaScript is told alone, since the rest would be guesswork."""
+    yield from sizes(context)
+    broken = list(syntax(context))
+    if broken:
+        yield broken[0]
+        return
+    for rule in (main, modules, awaits, names, members, arguments, waiting, text_as_code, counts, leaks, embedded):
+        yield from rule(context)
+
+
+def sizes(context: Context) -> Iterator[Finding]:
+    """The source is larger than the service takes."""
+    size = len(context.script.bytes)
+    if size > context.limits.max_code_length:
+        message = f"the source has {size} bytes, at most {context.limits.max_code_length} are accepted"
+        yield context.find(context.script.root, "error", "source_too_large", message, "Fetch large data when it runs.")
+
+
+def syntax(context: Context) -> Iterator[Finding]:
+    """What is no JavaScript."""
+    for node in context.script.broken():
+        near = context.script.text(node).strip().split("\n")[0][:40]
+        what = f"a {node.type!r} is missing here" if node.is_missing else f"this is no JavaScript: {near!r}"
+        yield context.find(node, "error", "syntax", what)
+
+
+def main(context: Context) -> Iterator[Finding]:
+    """`main` is missing, takes too much, or is called by the source itself."""
+    script = context.script
+    if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
+        hint = "Define it: async function main(params) { ... }. Its return value is the response."
+        yield context.find(script.root, "error", "main_missing", "there is no main, which the service calls", hint)
+    if context.main is not None:
+        given = context.main.child_by_field_name("parameters")
+        if given is not None and len(given.named_children) > 1:
+            hint = "Take one object apart: main({ a, b })."
+            yield context.find(given, "error", "main_arguments", "main receives one argument, all of js_params", hint)
+    for node in script.walk():
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if called is not None and script.text(called) == "main" and script.function_around(node) is None:
+            yield context.find(node, "warning", "main_called", "main is called here and by the service: it runs twice")
+
+
+def modules(context: Context) -> Iterator[Finding]:
+    """Imports without an exact version, dynamic imports, exports."""
+    for node in context.script.walk():
+        if node.type == "export_statement":
+            yield context.find(node, "error", "export", "an action is a script and exports nothing", "Leave it out.")
+        elif node.type == "import_statement" and (origin := node.child_by_field_name("source")) is not None:
+            name = context.script.text(origin)[1:-1]
+            if not _IMPORT.match(name):
+                hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
+                yield context.find(origin, "error", "import_version", f"{name!r} names no exact version", hint)
+        elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
+            hint = "Import at the top of the source."
+            yield context.find(node, "error", "dynamic_import", "modules cannot be imported while it runs", hint)
+
+
+def awaits(context: Context) -> Iterator[Finding]:
+    """`await` outside every function: a script has none."""
+    for node in context.script.walk():
+        if node.type == "await_expression" and context.script.function_around(node) is None:
+            yield context.find(
+                node, "error", "await_outside", "await stands outside every function", "Move it into main."
+            )
+
+
+def names(context: Context) -> Iterator[Finding]:
+    """Names that nothing declares."""
+    known = GLOBALS | set(namespaces(context.vocabulary)) | {"main"}
+    seen: set[str] = set()
+    for reference in context.script.free():
+        name = reference.name
+        if name in known or name in seen or _is_typeof(reference.node):
+            continue
+        seen.add(name)
+        if name in ABSENT:
+            yield context.find(reference.node, "error", "not_provided", f"{name} is not there", f"{ABSENT[name]}.")
+        elif (inside := context.script.function_around(reference.node)) is not None and _may_be_parameter(
+            context, name, inside, known
+        ):
+            hint = f"Members of js_params are no globals: write main({{ {name} }})."
+            if name in _PARAMS:
+                hint = f"js_params is what main receives: write main({name})."
+            yield context.find(reference.node, "error", "param_as_global", f"{name} is declared nowhere", hint)
+        else:
+            close = difflib.get_close_matches(name, sorted(known), 1, 0.75)
+            hint = f"Did you mean {close[0]}?" if close else ""
+            yield context.find(reference.node, "error", "unknown_name", f"{name} is declared nowhere", hint)
+
+
+def members(context: Context) -> Iterator[Finding]:
+    """Functions that the service does not have."""
+    space, script = context.vocabulary.namespace, context.script
+    for node in script.walk():
+        if node.type != "member_expression":
+            continue
+        owner, member = node.child_by_field_name("object"), node.child_by_field_name("property")
+        if owner is None or member is None:
+            continue
+        name = script.text(member)
+        if context.is_actions(owner) and name not in context.functions:
+            close = difflib.get_close_matches(name, list(context.functions), 1, 0.4)
+            hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(context.functions)}."
+            yield context.find(member, "error", "unknown_function", f"{script.text(owner)} has no {name}", hint)
+        elif (
+            script.text(owner) == space
+            and script.scope_at(owner).find(space) is None
+            and name not in {"Actions", "Auth", "Headers"}
+        ):
+            hint = f"Functions are members of {space}.Actions." if name in context.functions else ""
+            yield context.find(member, "error", "unknown_member", f"{space} has no {name}", hint)
+
+
+def arguments(context: Context) -> Iterator[Finding]:
+    """Calls of the service's functions with other arguments than they take."""
+    for call in context.calls:
+        wanted = call.function.parameters
+        example = f"{call.function.name}({{ {', '.join(wanted)} }})" if wanted else f"{call.function.name}()"
+        if not wanted or not call.arguments or call.arguments[0].type != "object":
+            literal = bool(call.arguments) and call.arguments[0].type in {"string", "number", "template_string"}
+            if (wanted and not call.arguments) or (wanted and literal):
+                message = f"{call.function.name} takes one object"
+                yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
+            continue
+        given, open_ = _members(context, call.arguments[0])
+        for name in wanted:
+            if name not in given and not open_:
+                message = f"{call.function.name} is called without {name}"
+                yield context.find(call.node, "error", "wrong_argument", message, f"Write {example}.")
+        for name in given:
+            if name not in wanted:
+                message = f"{call.function.name} takes no {name}"
+                yield context.find(call.node, "warning", "unused_argument", message, f"Write {example}.")
+
+
+def waiting(context: Context) -> Iterator[Finding]:
+    """Promises of the service that nobody waits for."""
+    for call in context.calls:
+        if call.function.waits and not _is_awaited(call.node):
+            message = f"{call.function.name} answers a promise, and nothing waits for it"
+            yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
+
+
+def text_as_code(context: Context) -> Iterator[Finding]:
+    """`eval` and `new Function`."""
+    for node in context.script.walk():
+        called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
+        if node.type in {"call_expression", "new_expression"} and called is not None:
+            name = context.script.text(called)
+            if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
+                context.script.scope_at(node).find(name) is None
+            ):
+                message = f"{name} is switched off: text cannot become code"
+                yield context.find(node, "error", "code_from_text", message)
+
+
+def counts(context: Context) -> Iterator[Finding]:
+    """More key operations or requests than one run may make."""
+    operations = [call.node for call in context.calls if call.function.is_key_operation]
+    requests = [
+        node
+        for node in context.script.walk()
+        if node.type == "call_expression"
+        and (called := node.child_by_field_name("function")) is not None
+        and context.script.text(called) == "fetch"
+        and context.script.scope_at(node).find("fetch") is None
+    ]
+    for nodes, most, what, code in (
+        (operations, context.limits.max_get_keys_count, "key operations", "key_operations"),
+        (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
+    ):
+        if len(nodes) > most:
+            message = f"the source has {len(nodes)} {what}, and one run may make {most}"
+            yield context.find(nodes[most], "warning", f"too_many_{code}", message)
+        for node in nodes:
+            if _is_repeated(context, node):
+                message = f"{what} in a loop: one run may make {most}, and the rest fail"
+                hint = "Ask once before the loop and keep the answer." if code == "key_operations" else ""
+                yield context.find(node, "warning", f"{code}_in_loop", message, hint)
+
+
+def leaks(context: Context) -> Iterator[Finding]:
+    """Private keys that leave the action: in its response, its logs, or a request."""
+    from svcnb.toolkit.lint_secrets import Leaks
+
+    yield from Leaks(context).find()
+
+
+def embedded(context: Context) -> Iterator[Finding]:
+    """Secrets written into the source, which everybody who may run it can read."""
+    for node in context.script.walk():
+        if node.type not in {"variable_declarator", "pair"}:
+            continue
+        name = node.child_by_field_name("name" if node.type == "variable_declarator" else "key")
+        value = node.child_by_field_name("value")
+        if name is None or value is None or value.type != "string":
+            continue
+        if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
+            message = f"{context.script.text(name)} looks like a secret in the source, which is no secret place"
+            hint = "Pass it in js_params, or keep it encrypted: Encrypt once, Decrypt when it runs."
+            yield context.find(value, "warning", "secret_in_source", message, hint)
+
+
+# --- looking around -------------------------------------------------------------------------------------------------
+
+
+def _assigned_to_global(context: Context, name: str) -> bool:
+    wanted = {f"globalThis.{name}", f"global.{name}", f"self.{name}"}
+    return any(
+        node.type == "assignment_expression"
+        and (left := node.child_by_field_name("left")) is not None
+        and context.script.text(left) in wanted
+        for node in context.script.walk()
+    )
+
+
+def _is_typeof(node: Node) -> bool:
+    """Whether a name only stands in ``typeof name``, which fails for none."""
+    parent = node.parent
+    operator = parent.child_by_field_name("operator") if parent is not None else None
+    return operator is not None and operator.type == "typeof"
+
+
+def _may_be_parameter(context: Context, name: str, inside: Node, known: frozenset[str] | set[str]) -> bool:
+    if name in _PARAMS:
+        return True
+    if not name[0].islower() or difflib.get_close_matches(name, sorted(known), 1, 0.8):
+        return False
+    # A name that is called is a forgotten function, not a forgotten parameter.
+    called = any(
+        reference.name == name
+        and reference.node.parent is not None
+        and reference.node.parent.type == "call_expression"
+        and (function := reference.node.parent.child_by_field_name("function")) is not None
+        and function.id == reference.node.id
+        for reference in context.script.references
+    )
+    return not called and context.main is not None and inside.start_byte >= context.main.start_byte
+
+
+def _members(context: Context, node: Node) -> tuple[list[str], bool]:
+    """Names of an object literal's members, and whether others may join at run time."""
+    given, open_ = [], False
+    for child in node.named_children:
+        if child.type == "shorthand_property_identifier":
+            given.append(context.script.text(child))
+        elif child.type == "pair" and (key := child.child_by_field_name("key")) is not None:
+            given.append(context.script.text(key).strip("\"'"))
+            open_ = open_ or key.type == "computed_property_name"
+        elif child.type == "method_definition" and (key := child.child_by_field_name("name")) is not None:
+            given.append(context.script.text(key))
+        elif child.type != "comment":
+            open_ = True
+    return given, open_
+
+
+def _is_awaited(node: Node) -> bool:
+    """Whether something is done with a promise: awaited, returned, chained, kept, or handed on."""
+    parent = node.parent
+    while parent is not None and parent.type == "parenthesized_expression":
+        parent = parent.parent
+    return parent is None or parent.type != "expression_statement"
+
+
+def _is_repeated(context: Context, node: Node) -> bool:
+    at = node.parent
+    while at is not None:
+        if at.type in _LOOPS:
+            return True
+        if at.type in FUNCTIONS:
+            call = at.parent.parent if at.parent is not None and at.parent.type == "arguments" else None
+            called = call.child_by_field_name("function") if call is not None else None
+            member = called.child_by_field_name("property") if called is not None else None
+            return member is not None and context.script.text(member) in _REPEATERS
+        at = at.parent
+    return False

@@ -1,0 +1,107 @@
+"""Follows private keys through an action: from where they are asked for to where they must not go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from svcnb.toolkit.javascript import Binding
+from svcnb.toolkit.lint import Finding
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from svcnb.toolkit.lint_rules import Context
+
+_CARRIERS: Final = frozenset(
+    {
+        "array", "await_expression", "binary_expression", "object", "pair", "parenthesized_expression",
+        "spread_element", "template_string", "template_substitution", "ternary_expression", "sequence_expression",
+    }
+)  # fmt: skip
+"""Expressions that hold what their parts hold."""
+
+_SECRET_MEMBERS: Final = frozenset({"privateKey", "mnemonic", "_signingKey", "_mnemonic"})
+_PASSING: Final = frozenset({"JSON.stringify", "String", "Object.assign", "Object.entries", "Object.values", "btoa"})
+"""Functions whose answer holds what they are given."""
+
+_MAX_ROUNDS: Final = 8
+
+
+class Leaks:
+    """One look for leaks."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._script = context.script
+        self._revealing = {call.node.id for call in context.calls if call.function.reveals}
+        self._secret: set[Binding] = set()
+        self._spread()
+
+    def find(self) -> Iterator[Finding]:
+        """Yields where a key goes that should stay."""
+        context = self._context
+        for node in self._script.walk():
+            if node.type == "return_statement" and self._in_main(node):
+                yield from self._leak(node, list(node.named_children), "key_in_response", "the response")
+            elif node.type == "call_expression" and (called := node.child_by_field_name("function")) is not None:
+                name = self._script.text(called)
+                given = node.child_by_field_name("arguments")
+                parts = list(given.named_children) if given is not None else []
+                if context.member_of_actions(called) == "setResponse":
+                    yield from self._leak(node, parts, "key_in_response", "the response")
+                elif name.startswith("console."):
+                    yield from self._leak(node, parts, "key_in_logs", "the logs")
+                elif name == "fetch":
+                    yield from self._leak(node, parts, "key_in_request", "a request")
+        body = context.main.child_by_field_name("body") if context.main is not None else None
+        if body is not None and body.type != "statement_block":  # const main = async () => ...
+            yield from self._leak(body, [body], "key_in_response", "the response")
+
+    def _leak(self, at: Node, parts: list[Node], code: str, where: str) -> Iterator[Finding]:
+        if any(self._holds(part) for part in parts):
+            hint = "Whoever reads it can sign as that wallet for ever: answer a signature or an address instead."
+            yield self._context.find(at, "warning", code, f"a private key goes into {where}", hint)
+
+    def _spread(self) -> None:
+        """Marks every name that holds a key, until no more are found."""
+        for _ in range(_MAX_ROUNDS):
+            before = len(self._secret)
+            for scope in self._script.scopes.values():
+                for binding in scope.bindings.values():
+                    if binding.value is not None and binding.kind != "function" and self._holds(binding.value):
+                        self._secret.add(binding)
+            for node in self._script.walk():
+                if node.type != "assignment_expression":
+                    continue
+                left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+                if left is None or right is None or left.type != "identifier" or not self._holds(right):
+                    continue
+                binding_there = self._script.scope_at(left).find(self._script.text(left))
+                if binding_there is not None:
+                    self._secret.add(binding_there)
+            if len(self._secret) == before:
+                return
+
+    def _holds(self, node: Node) -> bool:
+        """Whether an expression holds a private key."""
+        if node.id in self._revealing:
+            return True
+        if node.type in {"identifier", "shorthand_property_identifier"}:
+            return self._script.scope_at(node).find(self._script.text(node)) in self._secret
+        if node.type == "member_expression":
+            member = node.child_by_field_name("property")
+            return member is not None and self._script.text(member) in _SECRET_MEMBERS
+        if node.type == "call_expression":
+            called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+            if called is None or given is None:
+                return False
+            owner = called.child_by_field_name("object")
+            passed = self._script.text(called) in _PASSING and any(self._holds(part) for part in given.named_children)
+            # A method of the key's own text, such as key.slice(2), still tells the key.
+            return passed or (owner is not None and owner.type == "identifier" and self._holds(owner))
+        return node.type in _CARRIERS and any(self._holds(part) for part in node.named_children)
+
+    def _in_main(self, node: Node) -> bool:
+        function, main = self._script.function_around(node), self._context.main
+        return main is None or (function is not None and function.id == main.id)

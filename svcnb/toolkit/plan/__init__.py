@@ -1,0 +1,31 @@
+"""Plan and apply: an account described in one file, the difference to what there is, its cost, and the way there.
+
+Example:
+    ::
+
+        from svcnb.toolkit.plan import plan
+
+        difference = plan(svc, "account.toml")
+        difference                                # what would be done, and what it costs
+        difference.apply(secrets="keys.json")     # does it; may be repeated, and goes on where it stopped
+"""
+
+from __future__ import annotations
+
+from svcnb.toolkit.plan.description import ActionSpec, Description, GroupSpec, KeySpec, TriggerSpec, WalletSpec
+from svcnb.toolkit.plan.planning import Plan, plan
+from svcnb.toolkit.plan.secrets import SecretsFile
+from svcnb.toolkit.plan.steps import Step
+
+__all__ = [
+    "ActionSpec",
+    "Description",
+    "GroupSpec",
+    "KeySpec",
+    "Plan",
+    "SecretsFile",
+    "Step",
+    "TriggerSpec",
+    "WalletSpec",
+    "plan",
+]

@@ -1,0 +1,316 @@
+"""What an account should hold: actions, wallets, groups and keys by name, from a TOML file or from Python.
+
+::
+
+    [actions.sign]
+    file = "sign.js"                    # beside this file; or source = "...", or cid = "Qm..."
+
+    [actions.capped]
+    file = "template.js"                # a template, and the constant that makes an action of it
+    constant = { cents = 500 }
+    constant_name = "LIMIT"
+    protocol_version = 1
+
+    [wallets.hot]                       # made if it is not there; or address = "0x..." for one that is
+
+    [groups.signers]
+    actions = ["sign", "capped"]        # names from above; ["*"] permits every action
+    wallets = ["hot"]                   # likewise; "master" is the account's master wallet
+
+    [keys.runner]
+    execute_in_groups = ["signers"]     # names from above; ["*"] means every group
+
+    [triggers.nightly]                  # needs a client of the triggers service
+    action = "sign"
+    key = "runner"
+    kind = "schedule"
+    config = { cron = "0 3 * * *" }
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.protocol.action import Action
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.hashes import hashed_cid
+from svcnb.protocol.limits import MAX_KEY_GROUPS
+from svcnb.protocol.wire.values import WILDCARD_HASH
+
+EVERYTHING: Final = "*"
+MASTER: Final = "master"
+
+_RESERVED: Final = (("actions", EVERYTHING), ("wallets", EVERYTHING), ("wallets", MASTER), ("groups", EVERYTHING))
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    description: str = ""
+
+
+class ActionSpec(_Spec):
+    """An action: exactly one of file, source, cid or action."""
+
+    file: Path | None = None
+    """Its source, beside the description's file."""
+
+    source: str | None = None
+    cid: str | None = None
+    """For an action whose source is kept elsewhere."""
+
+    action: Action | None = None
+    """For descriptions in Python."""
+
+    constant: Any = None
+    """Makes a derived action: the constant is appended to the source, which is a template then."""
+
+    constant_name: str = "CONST"
+    protocol_version: int = 1
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> ActionSpec:
+        given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give one of file, source, cid or action, not {', '.join(given) or 'none of them'}")
+        if self.constant is not None and self.cid is not None:
+            raise ValueError("a constant is appended to a source, and only the cid is given")
+        return self
+
+    def resolve(self, name: str, folder: Path) -> Action | str:
+        """Returns the action, or its CID when that is all that is known.
+
+        Raises:
+            InvalidArgument: The file cannot be read, or the source is none.
+        """
+        if self.cid is not None:
+            return self.cid
+        try:
+            if self.file is not None:
+                action = Action.from_file(folder / self.file, name=name, description=self.description)
+            elif self.action is not None:
+                action = self.action
+            else:
+                action = Action(self.source or "", name=name, description=self.description)
+            if self.constant is None:
+                return action
+            return action.derive(
+                self.constant, name=self.constant_name, protocol_version=self.protocol_version, title=name
+            )
+        except (MalformedValue, OSError) as error:
+            raise InvalidArgument(
+                f"action {name!r}: {error}", hint=getattr(error, "hint", "Check the path.")
+            ) from error
+
+
+class WalletSpec(_Spec):
+    """A wallet: made when it is not there yet, or one of the account by its address."""
+
+    address: str | None = None
+
+
+class GroupSpec(_Spec):
+    """A group and all that it permits."""
+
+    actions: tuple[str, ...] = ()
+    """Names of actions; ``*`` for every action."""
+
+    wallets: tuple[str, ...] = ()
+    """Names of wallets; ``master`` for the master wallet, ``*`` for every wallet."""
+
+
+class KeySpec(_Spec):
+    """A usage key and all that it may do."""
+
+    execute_in_groups: tuple[str, ...] = ()
+    """Names of groups; ``*`` for every group, here and below."""
+
+    manage_ipfs_ids_in_groups: tuple[str, ...] = ()
+    add_pkp_to_groups: tuple[str, ...] = ()
+    remove_pkp_from_groups: tuple[str, ...] = ()
+    can_create_groups: bool = False
+    can_delete_groups: bool = False
+    can_create_pkps: bool = False
+
+    def lists(self) -> dict[str, tuple[str, ...]]:
+        """Returns the four lists of groups by name."""
+        return {
+            "execute_in_groups": self.execute_in_groups,
+            "manage_ipfs_ids_in_groups": self.manage_ipfs_ids_in_groups,
+            "add_pkp_to_groups": self.add_pkp_to_groups,
+            "remove_pkp_from_groups": self.remove_pkp_from_groups,
+        }
+
+    def flags(self) -> dict[str, bool]:
+        """Returns the three flags by name."""
+        return {
+            "can_create_groups": self.can_create_groups,
+            "can_delete_groups": self.can_delete_groups,
+            "can_create_pkps": self.can_create_pkps,
+        }
+
+
+class TriggerSpec(_Spec):
+    """A trigger and what it runs. Its key's secret must be known: from this plan, or from where secrets are kept."""
+
+    action: str
+    """Name of an action whose source is known."""
+
+    key: str
+    """Name of a key."""
+
+    kind: Literal["webhook", "schedule", "chain_event"] = "webhook"
+    config: dict[str, Any] = Field(default_factory=dict)
+    """Settings of its kind, for example ``{ cron = "0 3 * * *" }``."""
+
+    default_params: dict[str, Any] = Field(default_factory=dict)
+    max_runs_per_minute: int | None = None
+    max_queued_runs: int | None = None
+    enabled: bool = True
+
+    def members(self) -> dict[str, Any]:
+        """Returns what the service is told beside name, action, key and kind; a limit is told when there is one."""
+        limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
+        given = {name: value for name, value in limits.items() if value is not None}
+        return {"config": dict(self.config), "default_params": dict(self.default_params)} | given
+
+
+class Description(BaseModel):
+    """All that an account should hold, by name. What is not named here is left alone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    actions: dict[str, ActionSpec] = Field(default_factory=dict)
+    wallets: dict[str, WalletSpec] = Field(default_factory=dict)
+    groups: dict[str, GroupSpec] = Field(default_factory=dict)
+    keys: dict[str, KeySpec] = Field(default_factory=dict)
+    triggers: dict[str, TriggerSpec] = Field(default_factory=dict)
+
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _file: Path | None = PrivateAttr(default=None)
+    _resolved: dict[str, Action | str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Description:
+        """Reads a description from a TOML file; files that it names lie beside it.
+
+        Raises:
+            InvalidArgument: The file cannot be read, or does not describe an account; the message names the place.
+        """
+        file = Path(path)
+        try:
+            values = tomllib.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InvalidArgument(f"{file} is not TOML: {error}", hint="Correct that line.") from error
+        return cls._made(values, file.parent, file)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], *, folder: str | Path = ".") -> Description:
+        """Makes a description from dictionaries, as the TOML file would say it.
+
+        Args:
+            values: ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers`` by name.
+            folder: Where files that it names lie.
+
+        Raises:
+            InvalidArgument: It does not describe an account.
+        """
+        return cls._made(values, Path(folder), None)
+
+    @classmethod
+    def _made(cls, values: Mapping[str, Any], folder: Path, file: Path | None) -> Description:
+        try:
+            made = cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            message = str(first["msg"]).removeprefix("Value error, ")
+            raise InvalidArgument(
+                f"{where}: {message}", hint="See the page on plans for what may stand there."
+            ) from None
+        made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
+        made._check()  # noqa: SLF001
+        return made
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from."""
+        return self._file
+
+    def action(self, name: str) -> Action | str:
+        """Returns an action by name, or its CID when that is all that is known."""
+        if name not in self._resolved:
+            self._resolved[name] = self.actions[name].resolve(name, self._folder)
+        return self._resolved[name]
+
+    def action_hash(self, name: str) -> str:
+        """Returns the hashed CID of an action by name; every action's for ``*``."""
+        if name == EVERYTHING:
+            return WILDCARD_HASH
+        action = self.action(name)
+        return hashed_cid(action) if isinstance(action, str) else action.hashed_cid
+
+    def cid(self, name: str) -> str:
+        """Returns the CID of an action by name."""
+        action = self.action(name)
+        return action if isinstance(action, str) else action.cid
+
+    def _check(self) -> None:
+        """Refuses names that nothing has, and two names for one action."""
+        for table, reserved in _RESERVED:
+            if reserved in getattr(self, table):
+                raise InvalidArgument(
+                    f"{table} has an entry named {reserved!r}, which means something else", hint="Rename it."
+                )
+        for name, group in self.groups.items():
+            _known(f"groups.{name}.actions", group.actions, {*self.actions, EVERYTHING})
+            _known(f"groups.{name}.wallets", group.wallets, {*self.wallets, EVERYTHING, MASTER})
+        for name, key in self.keys.items():
+            for field, groups in key.lists().items():
+                _known(f"keys.{name}.{field}", groups, {*self.groups, EVERYTHING})
+                if len(groups) > MAX_KEY_GROUPS:
+                    raise InvalidArgument(
+                        f"keys.{name}.{field} has {len(groups)} groups, at most {MAX_KEY_GROUPS} are allowed",
+                        hint='Put actions into fewer groups, or write ["*"].',
+                    )
+        self._check_triggers()
+        self._check_actions()
+
+    def _check_triggers(self) -> None:
+        for name, trigger in self.triggers.items():
+            _known(f"triggers.{name}.action", (trigger.action,), set(self.actions))
+            _known(f"triggers.{name}.key", (trigger.key,), set(self.keys))
+            if isinstance(self.action(trigger.action), str):
+                raise InvalidArgument(
+                    f"triggers.{name} runs {trigger.action!r}, of which only the CID is described",
+                    hint="The triggers service keeps the source itself: give its file or source.",
+                )
+
+    def _check_actions(self) -> None:
+        hashes: dict[str, str] = {}
+        for name in self.actions:
+            twin = hashes.setdefault(self.action_hash(name), name)
+            if twin != name:
+                raise InvalidArgument(
+                    f"actions {twin!r} and {name!r} are the same source, so one action with one name",
+                    hint="Keep one of them, or derive them with different constants.",
+                )
+
+
+def _known(where: str, names: tuple[str, ...], allowed: set[str]) -> None:
+    for name in names:
+        if name not in allowed:
+            raise InvalidArgument(
+                f"{where} names {name!r}, which is described nowhere",
+                hint=f"Described are: {', '.join(sorted(allowed)) or 'none'}.",
+            )
+    if len(set(names)) < len(names):
+        raise InvalidArgument(f"{where} names an entry twice", hint="Leave one out.")

@@ -1,0 +1,104 @@
+"""What an account holds now, read through a client. Free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.groups import Group
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.picture import master_wallet_of
+from svcnb.protocol.wire.values import WILDCARD_ADDRESS
+
+KEY_WALLET_NAME: Final = "API Key Wallet"
+"""Name of the wallet that the service registers beside every usage key (reference facts 2.2)."""
+
+
+@dataclass(frozen=True)
+class Members:
+    """What one group permits: hashed CIDs and addresses; and whether the service hides some of it."""
+
+    actions: frozenset[str]
+    wallets: frozenset[str]
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What an account holds.
+
+    Attributes:
+        actions: Registered actions by hash.
+        account: What tells this account from others: its hash on chain, or its master wallet.
+        on_chain: Whether a wallet owns it (ChainSecured mode), so that changes are transactions.
+        wallets: Addresses, in the order in which they were registered.
+        master_wallet: The wallet whose private key is the master key; None for an account without one.
+        made_wallets: Names of those that were made on purpose, by address: no master wallet, no usage key's own.
+        groups: Groups by number.
+        members: What each group permits, by number.
+        keys: Usage keys by hash.
+        triggers: Triggers by id; none without a client of the triggers service.
+    """
+
+    actions: Mapping[str, RegisteredAction]
+    account: str
+    on_chain: bool
+    wallets: tuple[str, ...]
+    master_wallet: str | None
+    made_wallets: Mapping[str, str]
+    groups: Mapping[int, Group]
+    members: Mapping[int, Members]
+    keys: Mapping[str, UsageKey]
+    triggers: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, svc: Any, triggers: Any = None) -> Observed:
+        """Reads an account.
+
+        Args:
+            svc: A client with a key of the account, or the ChainSecured account in its owner's hands.
+            triggers: A client of the triggers service, when triggers are described.
+        """
+        groups = {group.id: group for group in svc.groups.list()}
+        wallets = svc.wallets.list()
+        master = master_wallet_of(wallets)
+        on_chain = hasattr(svc, "api_key_hash")
+        return cls(
+            actions={item.hashed_cid: item for item in svc.actions.list() if item.hashed_cid},
+            wallets=tuple(item.wallet_address for item in wallets),
+            account=svc.api_key_hash if on_chain else (master or ""),
+            on_chain=on_chain,
+            master_wallet=master,
+            made_wallets={
+                item.wallet_address: item.name
+                for item in wallets
+                if item.name != KEY_WALLET_NAME and item.wallet_address != master
+            },
+            groups=groups,
+            members={number: _members(svc, number) for number in groups},
+            keys={item.api_key_hash: item for item in svc.usage_keys.list()},
+            triggers={} if triggers is None else {item.id: item for item in triggers.list()},
+        )
+
+    def master(self) -> str:
+        """Returns the master wallet.
+
+        Raises:
+            InvalidArgument: The account never had one.
+        """
+        if self.master_wallet is None:
+            raise InvalidArgument("this account has no master wallet", hint="Name wallets of the description instead.")
+        return self.master_wallet
+
+
+def _members(svc: Any, number: int) -> Members:
+    contents = svc.groups.contents(number)
+    hashes = [item.hashed_cid for item in contents.actions]
+    return Members(
+        actions=frozenset(hashed for hashed in hashes if hashed is not None),
+        wallets=frozenset(WILDCARD_ADDRESS if item.is_wildcard else item.wallet_address for item in contents.wallets),
+        hidden=None in hashes,
+    )

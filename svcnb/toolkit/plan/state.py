@@ -1,0 +1,124 @@
+"""Which wallet, group and key of the account is meant by which name; and what was begun and may be half done.
+
+Holds no secret: addresses, group numbers and key hashes. It lies beside the description as ``<name>.state.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.toolkit.files import replace_file
+
+VERSION: Final = 1
+
+
+class Begun(BaseModel):
+    """A creation that was sent and whose answer is not known to have come."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    """``wallets``, ``groups``, ``keys`` or ``triggers``."""
+
+    name: str
+    before: tuple[str, ...] = ()
+    """What of that kind there was before, so that what is new can be told."""
+
+
+class _Content(BaseModel):
+    version: int = VERSION
+    account: str = ""
+    wallets: dict[str, str] = Field(default_factory=dict)
+    groups: dict[str, int] = Field(default_factory=dict)
+    keys: dict[str, str] = Field(default_factory=dict)
+    triggers: dict[str, str] = Field(default_factory=dict)
+    begun: Begun | None = None
+
+
+class State:
+    """The names of one account, kept in a file or in memory.
+
+    Args:
+        path: The file; None keeps it in memory.
+
+    Raises:
+        InvalidArgument: The file is none of ours.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._content = _Content() if path is None or not path.exists() else _read(path)
+
+    def belongs_to(self, account: str) -> None:
+        """Binds the names to an account, by its master wallet.
+
+        Raises:
+            InvalidArgument: They are another account's.
+        """
+        if self._content.account and self._content.account != account:
+            raise InvalidArgument(
+                f"{self.path} knows the account of {self._content.account}, and this key belongs to that of {account}",
+                hint="Use the key of that account, or another state file for this one.",
+            )
+        self._content.account = account
+
+    @property
+    def wallets(self) -> dict[str, str]:
+        """Addresses by name."""
+        return self._content.wallets
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """Numbers by name."""
+        return self._content.groups
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Hashes by name."""
+        return self._content.keys
+
+    @property
+    def triggers(self) -> dict[str, str]:
+        """Ids by name."""
+        return self._content.triggers
+
+    @property
+    def begun(self) -> Begun | None:
+        """A creation that may have happened."""
+        return self._content.begun
+
+    def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
+        """Notes that a creation is about to be sent."""
+        self._content.begun = Begun(kind=kind, name=name, before=before)
+        self.save()
+
+    def end(self, kind: str, name: str, identity: Any) -> None:
+        """Notes what was created."""
+        getattr(self, kind)[name] = identity
+        self._content.begun = None
+        self.save()
+
+    def forget_begun(self) -> None:
+        """Notes that a creation is known not to have happened, or was undone."""
+        self._content.begun = None
+        self.save()
+
+    def save(self) -> None:
+        """Writes the file."""
+        if self.path is not None:
+            replace_file(self.path, self._content.model_dump_json(indent=2) + "\n")
+
+
+def _read(path: Path) -> _Content:
+    try:
+        content = _Content.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, ValidationError, OSError) as error:
+        raise InvalidArgument(f"{path} is no state of a plan", hint="Name another file with state=...") from error
+    if content.version != VERSION:
+        raise InvalidArgument(f"{path} was written by another version ({content.version})", hint="Use that version.")
+    return content

@@ -1,0 +1,275 @@
+"""The single steps of a plan: what each does, says and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import everything
+from svcnb.protocol.wire.values import WILDCARD_ADDRESS
+from svcnb.toolkit import cost
+from svcnb.toolkit.plan.description import EVERYTHING, MASTER, Description
+
+if TYPE_CHECKING:
+    from svcnb.protocol.action import Action
+    from svcnb.toolkit.plan.observed import Observed
+    from svcnb.toolkit.plan.secrets import Secrets
+    from svcnb.toolkit.plan.state import State
+
+Sign = Literal["+", "~", "-"]
+Kind = Literal["action", "wallet", "group", "key", "trigger"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a plan.
+
+    Attributes:
+        sign: ``+`` makes something, ``~`` changes it, ``-`` takes it away.
+        kind: What it is about.
+        name: Its name in the description; the account's own name for what is not described.
+        says: What is done, in words.
+        cents: What it costs when it succeeds, in API mode.
+        gas: About how much gas it takes in ChainSecured mode.
+        run: Does it.
+    """
+
+    sign: Sign
+    kind: Kind
+    name: str
+    says: str
+    cents: int
+    gas: int
+    run: Callable[[Execution], None] = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.kind} {self.name}: {self.says}"
+
+
+@dataclass
+class Execution:
+    """What steps work with: the account, the names, and where secrets go."""
+
+    svc: Any
+    description: Description
+    state: State
+    observed: Observed
+    secrets: Secrets
+    triggers: Any = None
+    made_wallets: list[str] = field(default_factory=list)
+
+    # --- names to what they mean ------------------------------------------------------------------------------------
+
+    def group_numbers(self, names: tuple[str, ...]) -> list[int]:
+        """Returns the numbers of groups by name."""
+        return [everything if name == EVERYTHING else self.state.groups[name] for name in names]
+
+    def addresses(self, names: tuple[str, ...]) -> list[str]:
+        """Returns the addresses of wallets by name."""
+        return [self.address(name) for name in names]
+
+    def address(self, name: str) -> str:
+        """Returns the address of one wallet by name."""
+        if name == EVERYTHING:
+            return WILDCARD_ADDRESS
+        return self.observed.master() if name == MASTER else self.state.wallets[name]
+
+    def actions(self, names: tuple[str, ...]) -> list[Action | str | int]:
+        """Returns actions, or their CIDs, by name."""
+        return [everything if name == EVERYTHING else self.description.action(name) for name in names]
+
+    # --- creations, each noted before it is sent and after it is known ---------------------------------------------
+
+    def create_wallet(self, name: str) -> None:
+        """Creates a wallet under a name."""
+        self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
+        # On chain a wallet has a name of its own.
+        wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
+        self.made_wallets.append(wallet.wallet_address)
+        self.state.end("wallets", name, wallet.wallet_address)
+
+    def create_group(self, name: str) -> None:
+        """Creates a group with all its members."""
+        spec = self.description.groups[name]
+        self.state.begin("groups", name, tuple(str(number) for number in self.observed.groups))
+        group = self.svc.groups.create(
+            name, description=spec.description, actions=self.actions(spec.actions), wallets=self.addresses(spec.wallets)
+        )
+        self.state.end("groups", name, group.id)
+
+    def update_group(self, name: str) -> None:
+        """Writes a group anew, its complete membership included."""
+        spec = self.description.groups[name]
+        self.svc.groups.update(
+            self.state.groups[name],
+            name=name,
+            description=spec.description,
+            actions=self.actions(spec.actions),
+            wallets=self.addresses(spec.wallets),
+        )
+
+    def create_key(self, name: str) -> None:
+        """Creates a key and hands its secret over before it is noted as made."""
+        spec = self.description.keys[name]
+        self.state.begin("keys", name, tuple(self.observed.keys))
+        lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
+        key: UsageKey = self.svc.usage_keys.create(name, description=spec.description, **lists, **spec.flags())
+        self.secrets.keep(name, key.usage_api_key.reveal() if key.usage_api_key else "")
+        self.state.end("keys", name, key.api_key_hash)
+
+    def update_key(self, name: str) -> None:
+        """Writes a key's record anew."""
+        spec = self.description.keys[name]
+        lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
+        self.svc.usage_keys.update(
+            self.state.keys[name], name=name, description=spec.description, **lists, **spec.flags()
+        )
+
+    def create_trigger(self, name: str) -> None:
+        """Creates a trigger, and disables it if it should not fire."""
+        spec = self.description.triggers[name]
+        self.state.begin("triggers", name, tuple(self.observed.triggers))
+        action, key = self.description.action(spec.action), self.secrets.of(spec.key)
+        trigger = self.triggers.create(name, action, key, spec.kind, **spec.members())
+        self.state.end("triggers", name, trigger.id)
+        if not spec.enabled:
+            self.triggers.disable(trigger.id)
+
+    def update_trigger(self, name: str, *, with_key: bool) -> None:
+        """Writes a trigger anew."""
+        spec = self.description.triggers[name]
+        key = {"usage_key": self.secrets.of(spec.key)} if with_key else {}
+        self.triggers.update(
+            self.state.triggers[name],
+            name=name,
+            action=self.description.action(spec.action),
+            kind=spec.kind,
+            enabled=spec.enabled,
+            **key,
+            **spec.members(),
+        )
+
+
+# --- makers of steps --------------------------------------------------------------------------------------------------
+
+
+def register_action(description: Description, name: str, *, anew: bool) -> Step:
+    """Registers an action, or gives it the name and the words it should have."""
+    spec = description.actions[name]
+
+    def run(execution: Execution) -> None:
+        execution.svc.actions.register(description.action(name), name=name, description=spec.description)
+
+    says = "register" if anew else "correct name or description"
+    return Step("+" if anew else "~", "action", name, says, *_price("actions.register"), run)
+
+
+def create_wallet(name: str) -> Step:
+    """Creates a wallet."""
+    return Step("+", "wallet", name, "create", *_price("wallets.create"), lambda it: it.create_wallet(name))
+
+
+def create_group(description: Description, name: str) -> Step:
+    """Creates a group."""
+    spec = description.groups[name]
+    price = _price("groups.create", actions=len(spec.actions), wallets=len(spec.wallets))
+    says = f"create with {_count(len(spec.actions), 'action')} and {_count(len(spec.wallets), 'wallet')}"
+    return Step("+", "group", name, says, *price, lambda it: it.create_group(name))
+
+
+def update_group(description: Description, name: str, why: str) -> Step:
+    """Writes a group anew."""
+    spec = description.groups[name]
+    price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
+    return Step("~", "group", name, f"write anew: {why}", *price, lambda it: it.update_group(name))
+
+
+def permit_action(name: str, action: str) -> Step:
+    """Adds an action to a group."""
+
+    def run(execution: Execution) -> None:
+        execution.svc.groups.add_action(execution.state.groups[name], execution.description.action(action))
+
+    return Step("+", "group", name, f"permit action {action}", *_price("groups.add_action"), run)
+
+
+def permit_wallet(name: str, wallet: str) -> Step:
+    """Adds a wallet to a group."""
+
+    def run(execution: Execution) -> None:
+        execution.svc.groups.add_wallet(execution.state.groups[name], execution.address(wallet))
+
+    return Step("+", "group", name, f"permit wallet {wallet}", *_price("groups.add_wallet"), run)
+
+
+def withdraw_action(name: str, hashed: str, label: str) -> Step:
+    """Takes an action out of a group."""
+
+    def run(execution: Execution) -> None:
+        execution.svc.groups.remove_action(execution.state.groups[name], hashed)
+
+    return Step("-", "group", name, f"withdraw action {label}", *_price("groups.remove_action"), run)
+
+
+def withdraw_wallet(name: str, address: str, label: str) -> Step:
+    """Takes a wallet out of a group."""
+
+    def run(execution: Execution) -> None:
+        execution.svc.groups.remove_wallet(execution.state.groups[name], address)
+
+    return Step("-", "group", name, f"withdraw wallet {label}", *_price("groups.remove_wallet"), run)
+
+
+def create_key(name: str) -> Step:
+    """Creates a usage key."""
+    return Step("+", "key", name, "create", *_price("usage_keys.create"), lambda it: it.create_key(name))
+
+
+def update_key(name: str, why: str) -> Step:
+    """Writes a usage key anew."""
+    return Step("~", "key", name, why, *_price("usage_keys.update"), lambda it: it.update_key(name))
+
+
+def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step:
+    """Removes a usage key."""
+
+    def run(execution: Execution) -> None:
+        execution.svc.usage_keys.remove(hashed)
+        if begun:
+            execution.state.forget_begun()
+
+    return Step("-", "key", name, why, *_price("usage_keys.remove"), run)
+
+
+def create_trigger(name: str) -> Step:
+    """Creates a trigger. Free."""
+    return Step("+", "trigger", name, "create", 0, 0, lambda it: it.create_trigger(name))
+
+
+def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
+    """Writes a trigger anew. Free."""
+    return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
+
+
+def remove_group(name: str, number: int) -> Step:
+    """Removes a group that is not described."""
+    says = "remove, since it is not described"
+    return Step("-", "group", name, says, *_price("groups.remove"), lambda it: it.svc.groups.remove(number))
+
+
+def delete_action(name: str, hashed: str) -> Step:
+    """Forgets an action that is not described."""
+    says = "forget, since it is not described"
+    return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
+
+
+def _price(verb: str, *, actions: int = 0, wallets: int = 0) -> tuple[int, int]:
+    """Cents and gas of a change."""
+    cents = cost.of_call(verb, actions=actions, wallets=wallets).cents
+    return cents, cost.gas_of(verb, actions=actions, wallets=wallets)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,300 @@
+"""Templates as fixed release artifacts: a registry of their bytes, and of the actions derived from them.
+
+A change to one byte of a template changes the CID, and with it the key, of every action derived from it. So a template
+is released once, under a name and a version, and its CID is written down; from then on every use checks that the bytes
+are still those. A changed template is a new version beside the old one.
+
+Source: specification 1.6, 9.5.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+from svcnb.protocol.action import Action
+from svcnb.protocol.errors import MalformedValue
+
+VERSION: Final = 1
+
+
+class TemplateChanged(InvalidArgument):
+    """The bytes of a released template are no longer those that were released."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Derived(Model):
+    """One action made from a template."""
+
+    name: str
+    cid: str
+    template: str
+    """Name and version of the template, ``name@version``."""
+
+    constant_name: str
+    constant: Any
+    protocol_version: int
+
+
+class _Made(_Strict):
+    cid: str
+    constant_name: str
+    constant: Any
+    protocol_version: int
+
+
+class _Release(_Strict):
+    file: str
+    cid: str
+    size: int
+    constant_name: str = "CONST"
+    protocol_version: int = 1
+    description: str = ""
+    derived: dict[str, _Made] = Field(default_factory=dict)
+
+
+class _Content(_Strict):
+    version: int = VERSION
+    templates: dict[str, _Release] = Field(default_factory=dict)
+
+
+class Templates:
+    """A registry of templates, kept in a JSON file that belongs into version control.
+
+    Args:
+        path: The file; made when the first template is released.
+
+    Raises:
+        InvalidArgument: The file is no registry.
+
+    Example:
+        ::
+
+            templates = Templates("templates.json")
+            templates.release("transfer", "transfer.js", version="1", constant_name="LIMIT")
+            action = templates.derive("transfer@1", {"cents": 500}, name="small transfers")
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._content = _read(self.path)
+
+    def __len__(self) -> int:
+        return len(self._content.templates)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content.templates)
+
+    def release(
+        self,
+        name: str,
+        file: str | Path,
+        *,
+        version: str = "1",
+        constant_name: str = "CONST",
+        protocol_version: int = 1,
+        description: str = "",
+    ) -> Action:
+        """Writes a template down for good. Releasing the same bytes again changes nothing.
+
+        Args:
+            name: What to call it.
+            file: Its source, beside the registry.
+            version: Version of the bytes; a changed template is a new one.
+            constant_name: The JavaScript name of the constant that its actions get.
+            protocol_version: Version of the meaning of that constant.
+            description: What it does.
+
+        Returns:
+            The template, as an action.
+
+        Raises:
+            TemplateChanged: Other bytes were released under this name and version.
+            InvalidArgument: The name or version cannot be used, or the file cannot be read.
+        """
+        if not name or not version or "@" in name + version:
+            raise InvalidArgument(
+                f"{name!r} in version {version!r} cannot be released", hint='For example "transfer", "1".'
+            )
+        key = f"{name}@{version}"
+        action = self._source(str(file), name)
+        known = self._content.templates.get(key)
+        if known is not None and known.cid != action.cid:
+            raise TemplateChanged(
+                f"{key} was released as {known.cid}, and {file} is {action.cid}",
+                hint=f"Release the new bytes beside the old ones: release({name!r}, ..., version=...).",
+            )
+        if known is None:
+            try:
+                action.derive("probe", name=constant_name, protocol_version=protocol_version)
+            except MalformedValue as error:
+                raise InvalidArgument(f"{key}: {error.message}", hint=error.hint) from error
+            self._content.templates[key] = _Release(
+                file=str(file),
+                cid=action.cid,
+                size=action.size,
+                constant_name=constant_name,
+                protocol_version=protocol_version,
+                description=description,
+            )
+            self._write()
+        return action
+
+    def template(self, key: str) -> Action:
+        """Returns a template, its bytes checked.
+
+        Args:
+            key: ``name@version``.
+
+        Raises:
+            TemplateChanged: The file's bytes are not those that were released.
+            InvalidArgument: There is no such template, or its file cannot be read.
+        """
+        release = self._release(key)
+        action = self._source(release.file, key.partition("@")[0])
+        if action.cid != release.cid:
+            raise TemplateChanged(
+                f"{key} was released as {release.cid} ({release.size} bytes), and {release.file} is now {action.cid} "
+                f"({action.size} bytes)",
+                hint="Bring the released bytes back (line ends count), and release the change as a new version.",
+            )
+        return action
+
+    def derive(self, key: str, constant: Any, *, name: str, description: str = "") -> Action:
+        """Makes an action from a template and writes it down; the same constant gives the same action for ever.
+
+        Args:
+            key: ``name@version``.
+            constant: What is stamped; a template with earlier actions wants the same members in the same types.
+            name: What to call the action.
+            description: What it does.
+
+        Raises:
+            TemplateChanged: The template's bytes changed.
+            InvalidArgument: The constant cannot be stamped or has another shape than its sisters, or the name is
+                another action's.
+        """
+        release = self._release(key)
+        template = self.template(key)
+        for other_name, other in release.derived.items():
+            if shape(constant) != shape(other.constant):
+                raise InvalidArgument(
+                    f"the constant of {name!r} has the shape {_shown(constant)}, and that of {other_name!r} has "
+                    f"{_shown(other.constant)}",
+                    hint="A constant of another shape belongs to another template version.",
+                )
+        try:
+            action = template.derive(
+                constant,
+                name=release.constant_name,
+                protocol_version=release.protocol_version,
+                title=name,
+                description=description,
+            )
+        except MalformedValue as error:
+            raise InvalidArgument(f"{name}: {error.message}", hint=error.hint) from error
+        made = release.derived.get(name)
+        if made is not None and made.cid != action.cid:
+            raise InvalidArgument(
+                f"{name!r} was derived before with another constant, as {made.cid}", hint="Choose another name."
+            )
+        if made is None:
+            stamp = action.stamp
+            release.derived[name] = _Made(
+                cid=action.cid,
+                constant_name=release.constant_name,
+                constant=stamp.constant if stamp else constant,
+                protocol_version=release.protocol_version,
+            )
+            self._write()
+        return action
+
+    def derived(self, key: str | None = None) -> Listing[Derived]:
+        """Returns the actions made from one template, or from all."""
+        keys = [key] if key is not None else list(self._content.templates)
+        return Listing(
+            (
+                Derived(template=each, name=name, **made.model_dump())
+                for each in keys
+                for name, made in self._release(each).derived.items()
+            ),
+            of="derived actions",
+        )
+
+    def origin(self, action: Action | str) -> Derived | None:
+        """Returns which template and constant an action was made from, by its CID; None for a stranger."""
+        cid = action.cid if isinstance(action, Action) else action
+        return next((each for each in self.derived() if each.cid == cid), None)
+
+    def check(self) -> list[str]:
+        """Checks the bytes of every template, and the CID of every action made from it.
+
+        Returns:
+            What is wrong, in sentences; empty when all is as it was released.
+        """
+        wrong: list[str] = []
+        for key, release in self._content.templates.items():
+            try:
+                template = self.template(key)
+            except InvalidArgument as error:
+                wrong.append(error.message)
+                continue
+            for name, made in release.derived.items():
+                action = template.derive(
+                    made.constant, name=made.constant_name, protocol_version=made.protocol_version, title=name
+                )
+                if action.cid != made.cid:
+                    wrong.append(f"{name} of {key} is written down as {made.cid}, and its constant gives {action.cid}")
+        return wrong
+
+    def _source(self, file: str, name: str) -> Action:
+        try:
+            return Action.from_file(self.path.parent / file, name=name)
+        except (OSError, MalformedValue) as error:
+            raise InvalidArgument(f"{file} cannot be read: {error}", hint="Name a file beside the registry.") from error
+
+    def _release(self, key: str) -> _Release:
+        if key not in self._content.templates:
+            known = ", ".join(self._content.templates) or "none"
+            raise InvalidArgument(f"no template {key!r} was released", hint=f"Released are: {known}.")
+        return self._content.templates[key]
+
+    def _write(self) -> None:
+        from svcnb.toolkit.files import replace_file
+
+        replace_file(self.path, json.dumps(self._content.model_dump(), indent=2, ensure_ascii=False) + "\n", mode=0o644)
+
+
+def shape(value: Any) -> Any:
+    """Returns the types of a constant without its values: what a template relies on."""
+    if isinstance(value, Mapping):
+        return {str(name): shape(item) for name, item in sorted(value.items())}
+    if isinstance(value, (list, tuple)):
+        kinds = {json.dumps(shape(item), sort_keys=True) for item in value}
+        return ["list", *sorted(kinds)]
+    if isinstance(value, bool) or value is None:
+        return type(value).__name__
+    return "number" if isinstance(value, (int, float)) else type(value).__name__
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(shape(value))
+
+
+def _read(path: Path) -> _Content:
+    if not path.exists():
+        return _Content()
+    try:
+        return _Content.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, ValidationError, OSError) as error:
+        raise InvalidArgument(f"{path} is no registry of templates: {error}", hint="Name another file.") from error

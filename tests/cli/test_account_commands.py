@@ -1,0 +1,79 @@
+"""Accounts that wallets own, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from svcnb import LocalSigner
+from svcnb.exit_codes import ExitCode
+from svcnb.launch import Emulator
+
+pytestmark = pytest.mark.chain
+
+
+@pytest.fixture
+def wallet(emulator: Emulator, tmp_path: Path):
+    """Makes wallets with gas: (signer, file with its key)."""
+
+    def make(name: str) -> tuple[LocalSigner, str]:
+        signer = LocalSigner.random()
+        emulator.faucet(signer.address)
+        file = tmp_path / name
+        file.write_text(signer.reveal() + "\n")
+        file.chmod(0o600)
+        return signer, str(file)
+
+    return make
+
+
+@pytest.fixture
+def at(svcnb, emulator: Emulator):
+    """`svcnb account` at the shared emulator."""
+    return lambda *arguments, **options: svcnb("account", *arguments, SVC_BASE_URL=emulator.base_url, **options)
+
+
+def test_an_account_is_opened_handed_over_and_audited(at, wallet) -> None:
+    owner, key = wallet("owner")
+    made = json.loads(at("create", "treasury", "--chain-secured", "--wallet-key-file", key, "--json").stdout)
+    assert made["owner"] == owner.address
+    heir, heir_key = wallet("heir")
+    asked = at("transfer", heir.address, "--wallet-key-file", key, stdin="n\n")
+    assert asked.returncode != ExitCode.OK
+    assert f"will belong to {heir.address}" in asked.stderr
+    assert "Do it?" in asked.stderr
+    assert asked.stdout == ""
+    done = at("transfer", heir.address, "--wallet-key-file", key, "--json", stdin="y\n")
+    assert json.loads(done.stdout)["admin"] == heir.address
+    told = json.loads(at("audit", made["api_key_hash"], "--json").stdout)
+    assert [entry["event"] for entry in told] == ["AccountCreated", "ChainSecuredAccountOwnershipTransferred"]
+    refused = at("transfer", owner.address, "--wallet-key-file", heir_key, "--yes")
+    assert refused.returncode == ExitCode.FAILED
+    assert "AccountAlreadyExists" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_an_account_in_api_mode_is_converted_after_a_word(at, wallet, emulator: Emulator) -> None:
+    made = json.loads(at("create", "api", "--json").stdout)
+    owner, key = wallet("owner")
+    done = at("convert", "--wallet-key-file", key, "--yes", SVC_API_KEY=made["api_key"])
+    assert owner.address in done.stdout, done.stderr
+    vault = emulator.contract_wallet(owner.address)
+    again = at("convert", "--wallet-key-file", key, "--contract-wallet", vault, "--yes", SVC_API_KEY=made["api_key"])
+    assert again.returncode == ExitCode.FAILED
+    assert "already" in again.stderr
+
+
+def test_no_private_key_is_ever_shown(at, wallet, tmp_path: Path) -> None:
+    signer, key = wallet("owner")
+    bad = tmp_path / "bad"
+    bad.write_text(signer.reveal()[:-2])
+    for arguments in (("--wallet-key-file", key), ("--wallet-key-file", str(bad)), ("--contract-wallet", "0x12")):
+        done = at("create", "x", *arguments)
+        assert done.returncode == ExitCode.USAGE
+        assert signer.reveal()[2:40] not in done.stdout + done.stderr
+    done = at("create", "x", "--chain-secured", "--wallet-key-file", str(bad))
+    assert done.returncode == ExitCode.FAILED
+    assert signer.reveal()[2:40] not in done.stdout + done.stderr

@@ -1,0 +1,596 @@
+"""Set-ups broken by hand: `explain` names the missing link, and every repair that it prints works when it is run."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from svcnb import (
+    Action,
+    ActionError,
+    Forbidden,
+    InvalidArgument,
+    LocalSigner,
+    OutOfCredit,
+    SvcnbError,
+    Unauthorized,
+    everything,
+)
+from svcnb.client.models.explanation import Explanation
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+SOURCE = (
+    "async function main({ pkpId }) {\n  return pkpId ? (await Svc.Actions.getPrivateKey({ pkpId })).length : 1;\n}\n"
+)
+ACTION = Action(SOURCE, name="sign")
+OTHER = Action("const main = () => 2", name="other")
+STRANGER = "0x" + "ab" * 20
+
+
+class SetUp(NamedTuple):
+    """What is asked about."""
+
+    key: Any
+    action: Any = ACTION
+    wallet: Any = None
+
+
+Build = Callable[[Any, Any], SetUp]
+CASES: dict[str, tuple[str, Build]] = {}
+
+
+def broken(missing: str) -> Callable[[Build], Build]:
+    """Registers a set-up under its function's name, and the link that is missing in it."""
+
+    def register(build: Build) -> Build:
+        CASES[build.__name__] = (missing, build)
+        return build
+
+    return register
+
+
+# --- the key and its groups -----------------------------------------------------------------------------------------
+
+
+@broken("key_executes_nowhere")
+def a_key_for_nothing_in_an_empty_account(svc, _) -> SetUp:
+    return SetUp(svc.usage_keys.create("k"))
+
+
+@broken("key_executes_nowhere")
+def a_key_for_nothing_beside_a_group_with_the_action(svc, _) -> SetUp:
+    svc.groups.create("g", actions=[ACTION])
+    return SetUp(svc.usage_keys.create("k"))
+
+
+@broken("key_executes_nowhere")
+def a_key_that_may_manage_but_not_run(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=[ACTION])
+    return SetUp(svc.usage_keys.create("k", manage_ipfs_ids_in_groups=[group], can_create_groups=True))
+
+
+@broken("key_executes_nowhere")
+def a_key_for_nothing_beside_a_group_with_action_and_wallet(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    svc.groups.create("g", actions=[ACTION], wallets=[wallet])
+    return SetUp(svc.usage_keys.create("k"), ACTION, wallet)
+
+
+@broken("groups_removed")
+def a_key_whose_group_was_removed(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=[ACTION])
+    key = svc.usage_keys.create("k", execute_in_groups=[group])
+    svc.groups.remove(group)
+    return SetUp(key)
+
+
+@broken("groups_removed")
+def a_key_both_of_whose_groups_were_removed_while_another_has_the_action(svc, _) -> SetUp:
+    old = [svc.groups.create(name, actions=[ACTION]) for name in ("a", "b")]
+    svc.groups.create("c", actions=[ACTION])
+    key = svc.usage_keys.create("k", execute_in_groups=old)
+    for group in old:
+        svc.groups.remove(group)
+    return SetUp(key)
+
+
+@broken("key_not_in_group")
+def the_action_in_another_group(svc, _) -> SetUp:
+    svc.groups.create("b", actions=[ACTION])
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a")]))
+
+
+@broken("key_not_in_group")
+def the_action_in_two_other_groups(svc, _) -> SetUp:
+    for name in ("b", "c"):
+        svc.groups.create(name, actions=[ACTION, OTHER])
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a", actions=[OTHER])]))
+
+
+@broken("key_not_in_group")
+def the_right_group_removed_and_made_again(svc, _) -> SetUp:
+    group, kept = svc.groups.create("g", actions=[ACTION]), svc.groups.create("kept")
+    key = svc.usage_keys.create("k", execute_in_groups=[group, kept])
+    svc.groups.remove(group)
+    svc.groups.create("g", actions=[ACTION])
+    return SetUp(key)
+
+
+@broken("key_not_in_group")
+def a_key_with_fifty_groups_and_the_action_in_the_next(svc, _) -> SetUp:
+    groups = [svc.groups.create(f"g{number}") for number in range(50)]
+    svc.groups.create("last", actions=[ACTION])
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=groups))
+
+
+@broken("key_not_in_group")
+def the_key_permitted_where_every_wallet_is_but_not_the_action(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    svc.groups.create("b", actions=[ACTION])
+    return SetUp(
+        svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a", wallets=everything)]), ACTION, wallet
+    )
+
+
+@broken("key_not_in_group")
+def wallet_and_key_in_one_group_and_the_action_in_another(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    svc.groups.create("b", actions=[ACTION])
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a", wallets=[wallet])])
+    return SetUp(key, ACTION, wallet)
+
+
+@broken("key_unknown")
+def a_key_that_was_removed(svc, _) -> SetUp:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
+    svc.usage_keys.remove(key)
+    return SetUp(key)
+
+
+@broken("key_unknown")
+def a_key_that_was_mistyped(svc, _) -> SetUp:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
+    text = key.usage_api_key.reveal()
+    return SetUp(text[:-2] + ("A=" if text[-2] != "A" else "B="))
+
+
+@broken("key_of_another_account")
+def a_key_of_another_account(svc, other) -> SetUp:
+    svc.groups.create("g", actions=[ACTION])
+    return SetUp(other.usage_keys.create("k", execute_in_groups=[other.groups.create("theirs")]))
+
+
+# --- the action -----------------------------------------------------------------------------------------------------
+
+
+@broken("action_in_no_group")
+def an_empty_group(svc, _) -> SetUp:
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g")]))
+
+
+@broken("action_in_no_group")
+def a_registered_action_that_no_group_permits(svc, _) -> SetUp:
+    svc.actions.register(ACTION)
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[OTHER])]))
+
+
+@broken("action_in_no_group")
+def a_source_with_one_byte_more(svc, _) -> SetUp:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
+    return SetUp(key, Action(SOURCE + "\n"))
+
+
+@broken("action_in_no_group")
+def an_action_that_was_withdrawn(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=[ACTION])
+    key = svc.usage_keys.create("k", execute_in_groups=[group])
+    svc.groups.remove_action(group, ACTION)
+    return SetUp(key)
+
+
+@broken("action_in_no_group")
+def an_action_that_was_deleted(svc, _) -> SetUp:
+    svc.actions.register(ACTION)
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
+    svc.actions.delete(ACTION)
+    return SetUp(key)
+
+
+@broken("action_in_no_group")
+def a_group_that_is_full_of_others(svc, _) -> SetUp:
+    others = [Action(f"const main = () => {number}") for number in range(10)]
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=others)]))
+
+
+@broken("action_in_no_group")
+def an_action_known_by_hash_alone(svc, _) -> SetUp:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[OTHER])])
+    return SetUp(key, ACTION.hashed_cid)
+
+
+@broken("action_in_no_group")
+def an_action_known_by_hash_alone_and_a_full_group(svc, _) -> SetUp:
+    others = [Action(f"const main = () => {number}") for number in range(10)]
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=others)])
+    return SetUp(key, ACTION.hashed_cid)
+
+
+# --- the wallet -----------------------------------------------------------------------------------------------------
+
+
+@broken("wallet_in_no_group")
+def a_wallet_that_no_group_permits(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=[ACTION])
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[group]), ACTION, svc.wallets.create())
+
+
+@broken("wallet_in_no_group")
+def a_wallet_that_was_withdrawn(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    group = svc.groups.create("g", actions=[ACTION], wallets=[wallet])
+    svc.groups.remove_wallet(group, wallet)
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[group]), ACTION, wallet)
+
+
+@broken("wallet_in_no_group")
+def every_action_permitted_but_no_wallet(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=everything)
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[group]), ACTION, svc.wallets.create())
+
+
+@broken("wallet_in_another_group")
+def the_wallet_alone_in_another_group(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    svc.groups.create("b", wallets=[wallet])
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a", actions=[ACTION])])
+    return SetUp(key, ACTION, wallet)
+
+
+@broken("wallet_in_another_group")
+def wallet_and_action_in_a_group_that_the_key_lacks(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    svc.groups.create("b", actions=[ACTION], wallets=[wallet])
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a", actions=[ACTION])])
+    return SetUp(key, ACTION, wallet)
+
+
+@broken("wallet_in_another_group")
+def the_wallet_in_the_key_s_other_group(svc, _) -> SetUp:
+    wallet = svc.wallets.create()
+    groups = [svc.groups.create("a", actions=[ACTION]), svc.groups.create("b", wallets=[wallet])]
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=groups), ACTION, wallet)
+
+
+@broken("wallet_not_registered")
+def a_wallet_of_another_account(svc, other) -> SetUp:
+    wallet = other.wallets.create()
+    group = svc.groups.create("g", actions=[ACTION], wallets=[wallet])
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[group]), ACTION, wallet)
+
+
+@broken("wallet_not_registered")
+def a_wallet_of_nobody_in_a_group_of_every_wallet(svc, _) -> SetUp:
+    group = svc.groups.create("g", actions=[ACTION], wallets=everything)
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=[group]), ACTION, STRANGER)
+
+
+@broken("wallet_not_registered")
+def a_wildcard_key_and_a_wallet_of_nobody(svc, _) -> SetUp:
+    return SetUp(svc.usage_keys.create("k", execute_in_groups=everything), ACTION, STRANGER)
+
+
+@broken("wallet_not_registered")
+def the_master_key_and_a_wallet_of_nobody(svc, _) -> SetUp:
+    return SetUp(svc.config.api_key, ACTION, STRANGER)
+
+
+@broken("wallet_not_registered")
+def nothing_at_all(svc, _) -> SetUp:
+    return SetUp(
+        svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])]), ACTION, STRANGER
+    )
+
+
+# --- what is shown of them ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def svc(emulator):
+    return emulator.client().with_key(emulator.client().accounts.create("explained"))
+
+
+@pytest.fixture
+def other(emulator):
+    return emulator.client().with_key(emulator.client().accounts.create("another"))
+
+
+def use(svc, given: SetUp) -> Any:
+    """Does what was asked about, for real."""
+    wallet = getattr(given.wallet, "address", given.wallet)
+    action = ACTION if isinstance(given.action, str) else given.action
+    return svc.with_key(given.key).run(action, {"pkpId": wallet} if wallet else {}).response
+
+
+def repaired(code: str, svc, given: SetUp) -> SetUp:
+    """Runs the code of a repair; it may make another key or wallet to use."""
+    names: dict[str, Any] = {"svc": svc, "mine": svc}
+    exec(code, names)  # noqa: S102 - that it runs is what is tested
+    return given._replace(key=names.get("key", given.key), wallet=names.get("wallet", given.wallet))
+
+
+def test_there_are_thirty_broken_set_ups_and_each_kind_of_link_is_missing_in_one() -> None:
+    assert len(CASES) >= 30
+    assert {missing for missing, _ in CASES.values()} >= {
+        "key_unknown", "key_of_another_account", "key_executes_nowhere", "groups_removed", "action_in_no_group",
+        "key_not_in_group", "wallet_not_registered", "wallet_in_no_group", "wallet_in_another_group",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_missing_link_is_named_and_every_repair_works_for(name, svc, other) -> None:
+    missing, build = CASES[name]
+    given = build(svc, other)
+    with pytest.raises((Forbidden, Unauthorized, ActionError)):
+        use(svc, given)
+    explanation = svc.explain(*given)
+    assert (explanation.allowed, explanation.missing) == (False, missing)
+    assert 1 <= len(explanation.repairs) <= 3
+    for number in range(len(explanation.repairs)):
+        if number:
+            fresh = svc.with_key(svc.accounts.create("again"))
+            given, svc = build(fresh, other), fresh
+        way = svc.explain(*given).repairs[number]
+        before = svc.billing.balance().available_cents
+        now_given = repaired(way.code, svc, given)
+        assert before - svc.billing.balance().available_cents == way.cost_cents
+        assert use(svc, now_given) == (66 if now_given.wallet else 1)
+        assert svc.explain(*now_given).missing == ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_refusal_itself_explains(name, svc, other) -> None:
+    missing, build = CASES[name]
+    given = build(svc, other)
+    with pytest.raises(SvcnbError) as caught:
+        use(svc, given)
+    explanation = caught.value.explain()  # type: ignore[attr-defined]
+    # Seen with the refused key, another account's key is one of an account that lacks the group.
+    assert explanation.missing == ("action_in_no_group" if missing == "key_of_another_account" else missing)
+
+
+# --- the same in an account that a wallet owns ----------------------------------------------------------------------
+
+NOT_ON_CHAIN = {"the_master_key_and_a_wallet_of_nobody", "a_key_with_fifty_groups_and_the_action_in_the_next"}
+
+
+@pytest.fixture
+def open_account(emulator):
+    """Opens ChainSecured accounts with credit."""
+
+    def make(name: str) -> Any:
+        owner = LocalSigner.random()
+        emulator.faucet(owner.address)
+        mine = emulator.client().chain_secured.create(owner, name)
+        mine.billing.top_up(500)
+        return mine
+
+    return make
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in NOT_ON_CHAIN])
+def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(name, emulator, open_account) -> None:
+    missing, build = CASES[name]
+    mine, other = open_account("explained"), open_account("another")
+    given = build(mine, other)
+    anyone = emulator.client()
+    with pytest.raises((Forbidden, Unauthorized, ActionError)):
+        use(anyone, given)
+    explanation = mine.explain(*given)
+    # Whose key it is that the contract does not list for this account, nobody tells.
+    assert explanation.missing == ("key_unknown" if missing == "key_of_another_account" else missing)
+    assert explanation.repair.cost_cents == 0
+    now_given = repaired(explanation.repair.code, mine, given)
+    assert use(anyone, now_given) == (66 if now_given.wallet else 1)
+    assert mine.explain(*now_given).allowed
+
+
+def test_over_http_the_repair_of_a_chain_secured_account_is_its_owner_s(emulator, open_account) -> None:
+    mine = open_account("explained")
+    key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g")])
+    with pytest.raises(Forbidden) as caught:
+        emulator.client(api_key=key).run(ACTION, {})
+    explanation = caught.value.explain()
+    assert explanation.repair.code.startswith("mine.groups.add_action(1, ")
+    assert use(emulator.client(), repaired(explanation.repair.code, mine, SetUp(key))) == 1
+
+
+def test_a_chain_secured_account_has_no_master_wallet_to_beware_of(open_account) -> None:
+    mine = open_account("explained")
+    wallet = mine.wallets.create()
+    key = mine.usage_keys.create("k", execute_in_groups=[mine.groups.create("g", actions=[ACTION], wallets=[wallet])])
+    assert mine.explain(key, ACTION, wallet).warnings == ()
+
+
+# --- the refusal itself ---------------------------------------------------------------------------------------------
+
+
+async def test_the_refusal_itself_explains_when_awaited(emulator, svc) -> None:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g")])
+    async with emulator.async_client(api_key=key) as client:
+        with pytest.raises(Forbidden) as caught:
+            await client.run(ACTION, {})
+        assert (await caught.value.explain()).missing == "action_in_no_group"
+        assert (await client.explain(None, ACTION)).missing == "action_in_no_group"
+
+
+def test_an_error_of_the_action_s_own_explains_that_nothing_is_missing(svc) -> None:
+    with pytest.raises(ActionError) as caught:
+        svc.run("const main = () => { throw new Error('mine') }")
+    assert caught.value.explain().allowed
+
+
+def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
+    key = svc.usage_keys.create("k")
+    with pytest.raises(Forbidden) as caught:
+        svc.with_key(key).run(ACTION, {})
+    packed = pickle.dumps(caught.value)
+    assert key.usage_api_key.reveal().encode() not in packed
+    with pytest.raises(InvalidArgument, match="does not come from an execution"):
+        pickle.loads(packed).explain()  # noqa: S301 - our own bytes
+
+
+def test_an_expired_key_is_named_and_renewed(start_emulator) -> None:
+    emulator = start_emulator(starter_credits=1_000)
+    svc = emulator.client().with_key(emulator.client().accounts.create("old"))
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
+    emulator.clock.advance(days=3_651)
+    with pytest.raises(Forbidden):
+        use(svc, SetUp(key))
+    explanation = svc.explain(key, ACTION)
+    assert explanation.missing == "key_expired"
+    assert use(svc, repaired(explanation.repair.code, svc, SetUp(key))) == 1
+
+
+def test_an_account_without_credit_is_told_so(start_emulator) -> None:
+    emulator = start_emulator(starter_credits=0)
+    svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
+    with pytest.raises(OutOfCredit):
+        svc.run(ACTION, {})
+    explanation = svc.explain(None, ACTION)
+    assert explanation.missing == "credit"
+    repaired(explanation.repair.code, svc, SetUp(None))
+    assert svc.run(ACTION, {}).response == 1
+
+
+def test_a_repair_that_grants_less_comes_first(svc) -> None:
+    wallet = svc.wallets.create()
+    wide = svc.groups.create("wide", actions=[ACTION, OTHER], wallets=everything)
+    narrow = svc.groups.create("narrow", actions=[ACTION], wallets=[wallet])
+    key = svc.usage_keys.create("k")
+    code = svc.explain(key, ACTION, wallet).repair.code
+    assert code == f'svc.usage_keys.update("{key.api_key_hash}", execute_in_groups=[{narrow.id}])'
+    assert narrow.id > wide.id
+
+
+def test_a_repair_that_reveals_the_account_key_is_the_last_resort(svc) -> None:
+    wallet = svc.wallets.create()
+    svc.groups.create("wide", actions=[ACTION], wallets=everything)
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("own")])
+    said = [way.says for way in svc.explain(key, ACTION, wallet).repairs]
+    assert "'wide'" in said[-1]
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize(
+    ("group", "wallet", "codes"),
+    [
+        ({"actions": everything}, False, {"wildcard_action"}),
+        ({"actions": [ACTION], "wallets": everything}, False, {"wildcard_wallet", "master_wallet"}),
+        ({"actions": [ACTION], "wallets": everything}, True, {"wildcard_wallet", "master_wallet"}),
+        ({"actions": [ACTION]}, False, set()),
+    ],
+)
+def test_grants_that_reach_too_far_are_warned_of(svc, group, wallet, codes) -> None:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", **group)])
+    explanation = svc.explain(key, ACTION, svc.wallets.create() if wallet else None)
+    assert explanation.allowed
+    assert {warning.code for warning in explanation.warnings} == codes
+
+
+def test_a_grant_of_the_master_wallet_itself_is_warned_of(svc) -> None:
+    master = svc.wallets.list()[0]
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION], wallets=[master])])
+    warnings = svc.explain(key, ACTION, master).warnings
+    assert [warning.code for warning in warnings] == ["master_wallet"]
+    assert "the account key" in warnings[0].text
+
+
+def test_wildcard_keys_and_the_master_key_are_warned_of(svc) -> None:
+    wildcard = svc.explain(svc.usage_keys.create("k", execute_in_groups=everything), ACTION, svc.wallets.create())
+    assert wildcard.allowed
+    assert wildcard.every_group
+    assert [warning.code for warning in wildcard.warnings] == ["wildcard_key"]
+    master = svc.explain(None, ACTION)
+    assert (master.allowed, [warning.code for warning in master.warnings]) == (True, ["master_key"])
+
+
+def test_a_removed_group_in_a_key_s_list_is_warned_of_and_leaves_it_with_the_repair(svc) -> None:
+    gone, kept = svc.groups.create("gone"), svc.groups.create("kept")
+    svc.groups.create("has", actions=[ACTION])
+    key = svc.usage_keys.create("k", execute_in_groups=[gone, kept])
+    svc.groups.remove(gone)
+    explanation = svc.explain(key, ACTION)
+    assert "removed_groups" in {warning.code for warning in explanation.warnings}
+    assert all(f"[{gone.id}," not in way.code for way in explanation.repairs)
+
+
+def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
+    key = svc.usage_keys.create("runner", execute_in_groups=[svc.groups.create("a")])
+    svc.groups.create("b", actions=[ACTION])
+    text = repr(svc.explain(key, ACTION))
+    hashed = key.api_key_hash
+    assert text.splitlines()[:5] == [
+        "refused: the action is permitted in group 2, and the key may execute in 1 only",
+        f"  key     'runner' {hashed[:10]}…{hashed[-4:]}",
+        f"  action  'sign' {ACTION.hashed_cid[:10]}…{ACTION.hashed_cid[-4:]}",
+        "  group 1 'a': key yes, action NO",
+        "  group 2 'b': key NO, action yes",
+    ]
+    assert key.usage_api_key.reveal() not in text
+
+
+def test_the_drawing_says_in_words_and_shapes_what_it_says_in_colours(svc) -> None:
+    key = svc.usage_keys.create("<runner>", execute_in_groups=[svc.groups.create("a")])
+    svc.groups.create("b", actions=[ACTION], wallets=[svc.wallets.create()])
+    explanation: Explanation = svc.explain(key, ACTION, svc.wallets.list()[-1])
+    html = explanation._repr_html_()
+    drawn = html[html.index("<svg") : html.index("</svg>")]
+    assert "role='img'" in drawn
+    assert "aria-label='Refused: the action is permitted in group 2" in drawn
+    assert len(re.findall("stroke-dasharray", drawn)) == drawn.count("✕") == 3
+    assert "&lt;runner&gt;" in drawn
+    assert "<runner>" not in html
+    assert explanation.repair is not None
+    assert explanation.repair.code.split('"')[0] in html
+    assert not re.search(r"(?:fill|stroke):#", html), "colours follow the theme"
+
+
+def test_many_groups_are_drawn_in_part_and_the_nearest_first(svc) -> None:
+    groups = [svc.groups.create(f"g{number}") for number in range(9)]
+    has = svc.groups.create("has", actions=[ACTION])
+    html = svc.explain(svc.usage_keys.create("k", execute_in_groups=[*groups, has]), ACTION)._repr_html_()
+    assert "and 4 more" in html
+    assert f">{has.id} has<" in html
+
+
+def test_a_service_with_other_names_explains_as_well(start_emulator) -> None:
+    emulator = start_emulator(service_name="acme", starter_credits=100)
+    svc = emulator.client().with_key(emulator.client().accounts.create("named"))
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g")])
+    with pytest.raises(Forbidden) as caught:
+        svc.with_key(key).run(OTHER)
+    given = repaired(caught.value.explain().repair.code, svc, SetUp(key, OTHER))
+    assert svc.with_key(given.key).run(OTHER).response == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (lambda key: (key, 0), "one action is explained"),
+        (lambda key: (key, ACTION, 0), "one wallet is explained"),
+        (lambda key: (key, "no-action"), "is no action"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(svc, arguments, said) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        svc.explain(*arguments(svc.usage_keys.create("k")))
+
+
+def test_a_client_without_a_key_has_nothing_to_explain(emulator) -> None:
+    with pytest.raises(InvalidArgument, match="no key to explain"):
+        emulator.client().explain(None, ACTION)

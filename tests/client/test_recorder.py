@@ -1,0 +1,151 @@
+"""What is kept of runs, and what never is."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from svcnb import Action, ActionError, AsyncClient, Client
+from svcnb.client.recorder import MAX_STORED, Recorder, default_path
+from svcnb.client.stripping import strip, strip_text
+
+KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
+PRIVATE = "0x" + "4c" * 32
+PHRASE = "test test test test test test test test test test test junk"
+ACTION = Action("const main = (p) => p", name="echo")
+
+
+def echo(request: httpx.Request) -> httpx.Response:
+    body = json.loads(request.content)
+    return httpx.Response(
+        200, json={"response": body["js_params"], "logs": f"key {KEY}\n"}, headers={"X-Request-Id": "r-1"}
+    )
+
+
+def rows(path) -> list[dict[str, Any]]:
+    with sqlite3.connect(path) as connection:
+        connection.row_factory = sqlite3.Row
+        found = [dict(row) for row in connection.execute("SELECT * FROM runs ORDER BY id")]
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"apiKey": "abc", "n": 1}, {"apiKey": "********", "n": 1}),
+        ({"password": 1234}, {"password": "********"}),
+        ({"deep": [{"client_secret": "x"}]}, {"deep": [{"client_secret": "********"}]}),
+        ({"privateKey": "abc"}, {"privateKey": "********"}),
+        ({"key": "abc"}, {"key": "********"}),
+        (KEY, "********"),
+        (PRIVATE, "********"),
+        ([PRIVATE], ["********"]),
+        ({"transactionHash": PRIVATE}, {"transactionHash": PRIVATE}),
+        ({"topics": [PRIVATE]}, {"topics": [PRIVATE]}),
+        ({"to": "0x" + "ab" * 20, "amount": 1.5, "ok": True, "none": None},) * 2,
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "********"),
+        (f"my words: {PHRASE}", "my words: ********"),
+        ("a plain sentence with a few words in it", "a plain sentence with a few words in it"),
+        ({"pkpId": "0x" + "ab" * 20},) * 2,
+    ],
+)
+def test_secrets_are_masked_by_name_and_by_looks(value, kept) -> None:
+    assert strip(value) == kept
+
+
+def test_a_pem_key_is_masked_whole() -> None:
+    text = "-----BEGIN EC PRIVATE KEY-----\nMHQCAQ\n-----END EC PRIVATE KEY-----"
+    assert strip_text(f"see {text} there") == "see ******** there"
+
+
+def test_runs_are_recorded_without_a_secret_for_their_owner_alone(scripted, tmp_path) -> None:
+    file = tmp_path / "deep" / "history.sqlite"
+    svc = scripted(echo, api_key=KEY, on_run=Recorder(file))
+    svc.run(ACTION, {"n": 1, "apiKey": KEY, "privateKey": PRIVATE})
+    svc.close()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    [row] = rows(file)
+    assert (row["cid"], row["action"], row["status"], row["run_id"], row["cost_cents"]) == (
+        ACTION.cid, "echo", "success", "r-1", 1,
+    )  # fmt: skip
+    assert json.loads(row["params"]) == {"n": 1, "apiKey": "********", "privateKey": "********"}
+    everything = b"".join(path.read_bytes() for path in file.parent.iterdir())
+    assert KEY.encode() not in everything
+    assert PRIVATE.encode() not in everything
+
+
+def test_failed_runs_are_recorded_with_their_error(scripted, tmp_path) -> None:
+    file = tmp_path / "history.sqlite"
+    svc = scripted(
+        lambda _: httpx.Response(500, json=f"Internal server error: Uncaught Error: lost {KEY}"),
+        on_run=Recorder(file),
+    )
+    with pytest.raises(ActionError):
+        svc.run(ACTION)
+    [row] = rows(file)
+    assert (row["status"], row["error_type"], row["error"], row["cost_cents"]) == (
+        "failed", "ActionError", "lost ********", 0,
+    )  # fmt: skip
+
+
+def test_recording_is_on_unless_it_is_switched_off(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("SVC_HISTORY")
+
+    def files(client: Client | AsyncClient) -> list[Path]:
+        return [listener.path for listener in client.on_run if isinstance(listener, Recorder)]
+
+    usual = tmp_path / "svcnb" / "history.sqlite"
+    assert default_path() == usual
+    for kind in (Client, AsyncClient):
+        assert files(kind("http://a.test")) == [usual]
+        assert kind("http://a.test", history=False).on_run == []
+        assert files(kind("http://a.test", history=tmp_path / "x")) == [tmp_path / "x"]
+    monkeypatch.setenv("SVC_HISTORY", "off")
+    assert Client("http://a.test").on_run == []
+    assert files(Client("http://a.test", history=True)) == [usual]
+    monkeypatch.setenv("SVC_HISTORY", str(tmp_path / "y"))
+    assert files(Client("http://a.test")) == [tmp_path / "y"]
+
+
+def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, caplog) -> None:
+    (tmp_path / "file").write_text("in the way")
+    svc = scripted(echo, on_run=Recorder(tmp_path / "file" / "history.sqlite"))
+    assert svc.run(ACTION, 1).response == 1
+    assert "a listener of on_run failed" in caplog.text
+
+
+def test_what_is_very_long_is_cut(scripted, tmp_path) -> None:
+    file = tmp_path / "history.sqlite"
+    scripted(echo, on_run=Recorder(file)).run(ACTION, {"text": "x " * MAX_STORED})
+    [row] = rows(file)
+    assert len(row["params"]) < MAX_STORED
+    assert json.loads(row["params"])["characters"] > MAX_STORED
+
+
+def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
+    file = tmp_path / "history.sqlite"
+    number = iter(range(1_000))
+
+    def handle(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"response": 1, "logs": ""}, headers={"X-Request-Id": f"r-{next(number)}"})
+
+    clients = [scripted(handle, on_run=Recorder(file)) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda svc=svc: [svc.run(ACTION) for _ in range(25)])
+        for svc in clients
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(rows(file)) == 100

@@ -1,0 +1,83 @@
+"""The declarations are TypeScript, agree with the runtime's table, and make an editor object to what is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from svcnb import parts
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.declarations import declarations, project
+from svcnb.toolkit.runtime import functions
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = '/// <reference path="./action.d.ts" />\n// @ts-check\n'
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Checks a source with the TypeScript of Deno; returns what it says."""
+    (tmp_path / "action.d.ts").write_text(declarations())
+    (tmp_path / "jsconfig.json").write_text(project())
+    # Deno's own configuration: the same compiler options, as far as they are allowed there.
+    (tmp_path / "deno.json").write_text('{"compilerOptions": {"lib": ["esnext", "dom"], "noImplicitAny": false}}')
+
+    def run(source: str) -> str:
+        (tmp_path / "action.js").write_text(REFERENCE + source)
+        done = subprocess.run(
+            [parts.deno(), "check", "--quiet", "--no-lock", "action.js"],
+            cwd=tmp_path,
+            env=parts.deno_environment() | {"NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return "" if done.returncode == 0 else done.stderr
+
+    return run
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "source",
+    [
+        (
+            "async function main({ pkpId }) {\n"
+            "  const wallet = new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId }));\n"
+            "  console.log(SvcHeaders.get('x-request-id'), await SvcActions.Encrypt({ pkpId, message: 'hello' }));\n"
+            "  return { address: wallet.address };\n}\n"
+        ),
+        "const main = () => Svc.Actions.setResponse({ response: [1] });",
+    ],
+)
+def test_a_right_action_is_accepted(check, source) -> None:
+    assert check(source) == ""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("const main = () => Svc.Actions.getPrivatKey({});", "getPrivateKey"),
+        ("const main = () => Svc.Actions.getPrivateKey({ id: '0x' });", "pkpId"),
+        ("const main = async () => (await Svc.Actions.getSvcActionPrivateKey()).nothing;", "nothing"),
+        ("const main = () => Buffer.from('');", "never"),
+        ("const main = () => { Svc.Actions.Encrypt = null; };", "read-only"),
+    ],
+)
+def test_a_wrong_action_is_objected_to(check, source, said) -> None:
+    assert said in check(source)
+
+
+def test_every_function_of_every_vocabulary_is_declared() -> None:
+    for words in (Vocabulary(), Vocabulary(service="acme")):
+        text = declarations(words)
+        assert [name for name in functions(words) if f"\n  {name}(" not in text] == []
+    assert "Svc" not in declarations(Vocabulary(service="acme"))
+
+
+def test_the_declarations_of_the_editor_panels_are_the_generated_ones() -> None:
+    assert (ROOT / "widgets/src/lib/action.d.ts").read_text() == declarations()

@@ -1,0 +1,193 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
+"""What the linter finds, and that the runtime agrees: what is called an error fails, and what is clean runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcnb import Action, ActionError, BadRequest
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.lint import lint
+from svcnb.toolkit.runtime import ABSENT, GLOBALS, functions, namespaces
+
+KEY = "Svc.Actions.getPrivateKey({ pkpId })"
+
+# Every one of these must fail when it is run with the parameters below.
+ERRORS = {
+    "const run = () => 1": ["main_missing"],
+    "function inner() { function main() {} }": ["main_missing"],
+    "const main = ( => 1": ["syntax"],
+    "const main = () => { return 1": ["syntax"],
+    "const main = () => pkpId": ["param_as_global"],
+    "async function main() { return params.n }": ["param_as_global"],
+    "async function main({ n }) { return n + m }": ["param_as_global"],
+    "const main = () => { helper(1) }": ["unknown_name"],
+    "const main = () => { consol.log(1) }": ["unknown_name"],
+    "const main = () => Bufer.from('')": ["unknown_name"],
+    "const main = () => Buffer.from('')": ["not_provided"],
+    "const main = () => require('fs')": ["not_provided"],
+    "const main = () => process.env.X": ["not_provided"],
+    "const main = () => { const x = 1; { const y = x } return y }": ["param_as_global"],
+    "const main = async () => await Svc.Actions.getPrivatKey({})": ["unknown_function"],
+    "const main = async () => await SvcActions.signEcdsa({})": ["unknown_function"],
+    "const main = async () => await Svc.getPrivateKey({ pkpId: '0x' })": ["unknown_member"],
+    "const main = async () => (await Svc.Actions.getPrivateKey()).length": ["wrong_argument"],
+    "const main = async () => (await Svc.Actions.getPrivateKey({ x: 1 })).length": ["unused_argument", "wrong_argument"],
+    "const main = () => eval('1')": ["code_from_text"],
+    "const main = () => new Function('return 1')()": ["code_from_text"],
+    "const main = async () => (await import('x')).y": ["dynamic_import"],
+    "const n = await Promise.resolve(1); const main = () => n": ["await_outside"],
+    "export const main = () => 1": ["export"],
+    "import x from 'lodash'; const main = () => x": ["import_version"],
+    "const main = (a, b) => b.c": ["main_arguments"],
+}  # fmt: skip
+
+WARNINGS = {
+    "const main = () => 1; main()": ["main_called"],
+    f"const main = async ({{ pkpId }}) => {KEY}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ return {{ key: await {KEY} }} }}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ const k = await {KEY}; const copy = k; return [copy] }}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ let k; k = await {KEY}; return `${{k}}` }}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ const k = await {KEY}; return k.slice(2) }}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ const k = await {KEY}; return JSON.stringify({{ k }}) }}": [
+        "key_in_response"
+    ],
+    "async function main() { return new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey()).privateKey }": [
+        "key_in_response"
+    ],
+    f"async function main({{ pkpId }}) {{ console.log('key', await {KEY}) }}": ["key_in_logs"],
+    f"async function main({{ pkpId }}) {{ Svc.Actions.setResponse({{ response: await {KEY} }}) }}": ["key_in_response"],
+    f"async function main({{ pkpId }}) {{ await fetch('https://a.test', {{ body: await {KEY} }}) }}": [
+        "key_in_request"
+    ],
+    "async function main({ ids }) { for (const pkpId of ids) { await Svc.Actions.getPrivateKey({ pkpId }) } }": [
+        "key_operations_in_loop"
+    ],
+    "async function main({ urls }) { await Promise.all(urls.map((url) => fetch(url))) }": ["outbound_requests_in_loop"],
+    "const main = ({ pkpId }) => { Svc.Actions.getPrivateKey({ pkpId }); return 1 }": ["not_awaited"],
+    "const apiKey = 'c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ='; const main = () => apiKey.length": [
+        "secret_in_source"
+    ],
+    "async function main() {\n" + "  await Svc.Actions.getSvcActionWalletAddress({ ipfsId: 'a' });\n" * 11 + "}": [
+        "too_many_key_operations"
+    ],
+}
+
+CLEAN = [
+    "const main = () => 1",
+    "async function main({ n = 1, list: [a, ...rest] = [2], ...other }) { return n + a + rest.length; }",
+    "main = () => 1",
+    "globalThis.main = () => 1",
+    "var main = async function named(params) { return params ? 1 : typeof nothing; }",
+    "function main() { return later(); } function later() { var x = 1; if (x) { var y = 2; } return y; }",
+    "const main = () => { try { throw new Error('x'); } catch (error) { return error.message; } }",
+    "const main = () => { try { JSON.parse('{'); } catch { return 1; } }",
+    "const main = () => { let n = 0; for (const [key, value] of Object.entries({ a: 1 })) n += key + value; return n; }",
+    "class Box { #in = 1; static made = 0; get inside() { return this.#in; } }\nconst main = () => new Box().inside",
+    "const main = () => { outer: for (let i = 0; i < 3; i++) { for (;;) { continue outer; } } return 1; }",
+    "const { getPrivateKey } = Svc.Actions; const main = async ({ n }) => n",
+    "const main = () => { const Svc = { Actions: { anything: () => 1 } }; return Svc.Actions.anything(); }",
+    "const main = () => 'require(\"fs\") process.env' // Buffer\n",
+    "const main = ({ n }) => ({ n, [`${n}`]: n, get it() { return n; } })",
+    "async function* some() { yield 1; }\nconst main = async () => { for await (const one of some()) return one; }",
+    "const main = () => { let a, b; [a, { b }] = [1, { b: 2 }]; return a ?? b; }",
+    "const main = async () => (await Svc.Actions.getSvcActionWalletAddress({ ipfsId: 'x' })).length",
+    "const main = async () => new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey()).address",
+    "async function main() { const key = await SvcActions.getSvcActionPrivateKey(); return new ethers.Wallet(key).address; }",
+    "const main = () => { switch (1) { case 1: { const x = 2; return x; } default: return 3; } }",
+    "const main = () => /a+/u.test('aa') && 10n > 2n && `t${1}` !== 't'",
+    "const f = (n) => n < 2 ? 1 : n * f(n - 1); const main = () => f(5)",
+    "'use strict';\nfunction main() { return arguments.length; }",
+    "const main = async () => { const { a, ...rest } = { a: 1, b: 2 }; return [a, rest.b, self === globalThis]; }",
+]  # fmt: skip
+
+PARAMS = {"n": 1, "list": [1]}
+
+
+@pytest.fixture(scope="module")
+def svc(session_emulator):
+    client = session_emulator.client()
+    return client.with_key(client.accounts.create("linted"))
+
+
+@pytest.mark.parametrize("source", ERRORS)
+def test_what_will_fail_is_found(source) -> None:
+    report = lint(source)
+    assert sorted(report.codes) == sorted(ERRORS[source])
+    assert not report.ok
+
+
+@pytest.mark.parametrize("source", WARNINGS)
+def test_what_may_go_wrong_is_found(source) -> None:
+    report = lint(source)
+    assert (report.codes, report.ok) == (WARNINGS[source], True)
+
+
+@pytest.mark.parametrize("source", CLEAN)
+def test_what_is_right_raises_no_alarm(source) -> None:
+    assert lint(source).codes == []
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.parametrize("source", ERRORS)
+def test_the_runtime_agrees_that_it_fails(svc, source) -> None:
+    with pytest.raises((ActionError, BadRequest)):
+        svc.run(source, PARAMS)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.parametrize("source", CLEAN)
+def test_the_runtime_agrees_that_it_runs(svc, source) -> None:
+    svc.run(source, PARAMS)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_the_linter_knows_every_global_of_the_runtime_and_none_else(svc) -> None:
+    there = set(svc.run("const main = () => Object.getOwnPropertyNames(globalThis)").response)
+    ours = set(namespaces(Vocabulary()))
+    assert there - GLOBALS - set(ABSENT) - ours == {"main"} & there
+    assert GLOBALS - there == {"arguments"}
+    listed = svc.run("const main = () => Object.keys(Svc.Actions)").response
+    assert sorted(listed) == sorted(functions(Vocabulary()))
+    source = (
+        "const works = (name) => { try { return typeof globalThis[name] === 'function' && !!new globalThis[name](); }"
+        " catch { return false; } };\nconst main = (names) => names.filter(works)"
+    )
+    assert svc.run(source, sorted(ABSENT)).response == []
+
+
+def test_a_finding_says_where_and_what_to_do() -> None:
+    report = lint(Action("async function main() {\n  return pkpId;\n}\n", name="sign"))
+    assert repr(report) == (
+        "sign:2:10: error param_as_global: pkpId is declared nowhere\n"
+        "    Members of js_params are no globals: write main({ pkpId })."
+    )
+    assert "param_as_global" in report._repr_html_()
+    assert repr(lint("const main = () => 1")) == "nothing found"
+
+
+def test_a_source_beyond_the_limit_is_found() -> None:
+    report = lint("const main = () => 1" + " " * 100, limits=ActionLimits(max_code_length=50))
+    assert report.codes == ["source_too_large"]
+    assert "120 bytes, at most 50" in report[0].message
+
+
+def test_other_names_of_the_service_are_followed() -> None:
+    acme = Vocabulary(service="acme")
+    assert lint("const main = async () => Acme.Actions.getAcmeActionPrivateKey().length", vocabulary=acme).ok
+    report = lint(
+        "const main = async () => (await Svc.Actions.getSvcActionWalletAddress({ ipfsId: '' }))", vocabulary=acme
+    )
+    assert report.codes == ["unknown_name"]
+
+
+def test_positions_count_characters_as_editors_do() -> None:
+    [finding] = lint("const main = () => { const s = 'ä€😀'; return nowhere; }")
+    assert (finding.line, finding.column) == (
+        1,
+        "const main = () => { const s = 'ä€😀'; return nowhere; }".index("nowhere") + 1,
+    )

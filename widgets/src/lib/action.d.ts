@@ -1,0 +1,58 @@
+// Declarations for actions of the Svc service: what an editor and `tsc --checkJs` need to know.
+// Generated from the table of the runtime; `svcnb types` writes it again.
+
+interface SvcActionFunctions {
+  /** The private key of a wallet that the caller's key and this action may use: 0x and 64 digits. One of at most 10 key operations of a run. */
+  getPrivateKey(options: { pkpId: string }): Promise<`0x${string}`>;
+
+  /** This action's own private key, which follows from its CID: 0x and 64 digits. One of at most 10 key operations of a run. */
+  getSvcActionPrivateKey(): Promise<`0x${string}`>;
+
+  /** The compressed public key of any action. One of at most 10 key operations of a run. */
+  getSvcActionPublicKey(options: { ipfsId: string }): Promise<`0x${string}`>;
+
+  /** The address of any action's own wallet, lower case. One of at most 10 key operations of a run. */
+  getSvcActionWalletAddress(options: { ipfsId: string }): Promise<`0x${string}`>;
+
+  /** Encrypts a text for a wallet (AES-256-GCM); answers hex. */
+  Encrypt(options: { pkpId: string; message: string }): Promise<string>;
+
+  /** Decrypts what Encrypt answered. */
+  Decrypt(options: { pkpId: string; ciphertext: string }): Promise<string>;
+
+  /** Sets the response, unless main returns one; the last call counts. */
+  setResponse(options: { response: unknown }): void;
+
+  /** Tells which modules were imported, and their hashes. */
+  showImportDetails(): unknown;
+}
+
+interface SvcRequestHeaders {
+  /** One of x-request-id and, if the caller sent one, x-correlation-id. */
+  get(name: string): string | null;
+  has(name: string): boolean;
+}
+
+/** The service's functions, seen from inside an action. Frozen. */
+declare const SvcActions: Readonly<SvcActionFunctions>;
+declare const SvcAuth: Readonly<Record<string, never>>;
+declare const SvcHeaders: Readonly<SvcRequestHeaders>;
+declare const Svc: Readonly<{
+  Actions: typeof SvcActions;
+  Auth: typeof SvcAuth;
+  Headers: typeof SvcHeaders;
+}>;
+
+/** The library ethers, version 5: `new ethers.Wallet(key)`, `ethers.utils`, `ethers.BigNumber`. */
+// deno-lint-ignore no-explicit-any
+declare const ethers: any;
+
+/** The same as globalThis. */
+declare const global: typeof globalThis;
+
+/** @deprecated Not there: use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify. */
+declare const Buffer: never;
+/** @deprecated Not there: there is no environment; pass values in js_params. */
+declare const process: never;
+/** @deprecated Not there: write import ... from "name@1.2.3" at the top, or use what is there (ethers, fetch, crypto). */
+declare const require: never;

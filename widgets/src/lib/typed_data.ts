@@ -1,0 +1,113 @@
+/**
+ * The four envelopes that a wallet signs (EIP-712), and their digest: the browser's half of
+ * `svcnb/protocol/typed_data.py`. Both are held to `tests/vectors/eip712.json`.
+ */
+import { keccak_256 } from "@noble/hashes/sha3";
+
+/** What a signature is for: the `primaryType` of its envelope. */
+export type Flow = "CreateWallet" | "ConvertAccount" | "AddUsageApiKey" | "BillingAuth";
+
+export const FLOWS: readonly Flow[] = ["CreateWallet", "ConvertAccount", "AddUsageApiKey", "BillingAuth"];
+
+export interface Field {
+  name: string;
+  type: string;
+}
+
+export interface Envelope {
+  types: Record<string, Field[]>;
+  primaryType: string;
+  domain: { name: string; version: string; chainId: string };
+  message: { address: string; issuedAt: string };
+}
+
+const DOMAIN_FIELDS: readonly Field[] = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+];
+const MESSAGE_FIELDS: readonly Field[] = [
+  { name: "address", type: "address" },
+  { name: "issuedAt", type: "uint256" },
+];
+const WORD = 32;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const NUMBER = /^(0x[0-9a-fA-F]+|\d+)$/;
+
+/** Builds the envelope of a flow, ready for `eth_signTypedData_v4` and to be sent as JSON. */
+export function envelope(
+  flow: Flow,
+  address: string,
+  chainId: number | bigint | string,
+  issuedAt: number | bigint | string,
+  domainName = "Svc ChainSecured",
+): Envelope {
+  return {
+    types: { EIP712Domain: [...DOMAIN_FIELDS], [flow]: [...MESSAGE_FIELDS] },
+    primaryType: flow,
+    domain: { name: domainName, version: "1", chainId: String(chainId) },
+    message: { address, issuedAt: String(issuedAt) },
+  };
+}
+
+/** The 32 bytes that a wallet signs, as 0x hex. */
+export function digest(typedData: Envelope): string {
+  return hex(
+    keccak_256(concat([Uint8Array.of(0x19, 0x01), domainSeparator(typedData), structHash(typedData)])),
+  );
+}
+
+/** Hash of the domain: service, version and chain. */
+export function domainSeparator({ domain }: Envelope): Uint8Array {
+  return keccak_256(concat([
+    typeHash("EIP712Domain", DOMAIN_FIELDS),
+    keccak_256(utf8(domain.name)),
+    keccak_256(utf8(domain.version)),
+    word(domain.chainId),
+  ]));
+}
+
+/** Hash of the message under the type that the envelope itself declares, so a foreign order of fields shows. */
+export function structHash({ types, primaryType, message }: Envelope): Uint8Array {
+  const fields = types[primaryType] ?? [];
+  const values = fields.map(({ name, type }) => encoded(type, message[name as keyof Envelope["message"]]));
+  return keccak_256(concat([typeHash(primaryType, fields), ...values]));
+}
+
+/** Hash of a type's text, for example `CreateWallet(address address,uint256 issuedAt)`. */
+export function typeHash(name: string, fields: readonly Field[]): Uint8Array {
+  return keccak_256(utf8(`${name}(${fields.map((field) => `${field.type} ${field.name}`).join(",")})`));
+}
+
+/** Bytes as 0x hex. */
+export function hex(bytes: Uint8Array): string {
+  return "0x" + Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function encoded(type: string, value: string | undefined): Uint8Array {
+  if (value === undefined) throw new TypeError(`the message lacks a member of type ${type}`);
+  if (type === "uint256") return word(value);
+  if (type === "address" && ADDRESS.test(value)) return word(value);
+  throw new TypeError(`a value of type ${type} was expected`);
+}
+
+function word(value: string): Uint8Array {
+  if (!NUMBER.test(value)) throw new TypeError("a whole number was expected: decimal, or 0x hex");
+  const digits = BigInt(value).toString(16).padStart(2 * WORD, "0");
+  if (digits.length > 2 * WORD) throw new RangeError("the number has more than 256 bits");
+  return Uint8Array.from({ length: WORD }, (_, index) => parseInt(digits.slice(2 * index, 2 * index + 2), 16));
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let position = 0;
+  for (const part of parts) {
+    whole.set(part, position);
+    position += part.length;
+  }
+  return whole;
+}
