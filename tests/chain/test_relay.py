@@ -18,6 +18,7 @@ from svcnb import parts
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
+from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
@@ -107,12 +108,31 @@ def test_events_reach_every_listener_before_the_write_returns(world: World) -> N
     assert [(event.name, event.args["apiKeyHash"]) for event in world.events] == [("AccountCreated", KEY)]
 
 
-def test_writes_outlive_whoever_asked_for_them(world: World) -> None:
-    future = world.loop.begin(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
-    future.cancel()
-    # Cancelled before or after it was sent: either way nothing is half done, and the payer works on.
-    world.run(world.chain.write("newAccount", KEY + 1, True, "n", "d", ADMIN))
-    assert world.run(world.chain.view("resolveApiKeyHash", KEY + 1))[0] == KEY + 1
+async def test_writes_outlive_whoever_asked_for_them(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    node = chain._chain
+    assert isinstance(node, LocalChain)
+    entered, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        entered.set()
+        await go_on.wait()
+
+    async def has_sent(how_many: int) -> None:
+        while len(node._jobs) < how_many:  # noqa: ASYNC110 - nobody signals it
+            await asyncio.sleep(0)
+
+    slow = asyncio.ensure_future(node.exclusively(hold))
+    await entered.wait()
+    first = asyncio.ensure_future(chain.write("newAccount", KEY, True, "n", "d", ADMIN))
+    await has_sent(1)
+    first.cancel()
+    second = asyncio.ensure_future(chain.write("newAccount", KEY + 1, True, "n", "d", ADMIN))
+    await has_sent(2)
+    go_on.set()
+    await asyncio.gather(slow, second)
+    for key in (KEY, KEY + 1):
+        assert (await chain.view("resolveApiKeyHash", key))[0] == key
 
 
 async def test_a_managed_write_waits_as_long_as_the_chain_would_let_it(start_chain: StartChain) -> None:

@@ -122,6 +122,7 @@ class Chain:
     async def stop(self) -> None:
         """Ends the built-in chain; everything accepted is in the journal."""
         await self._chain.stop()
+        await self._relay.stop()
 
     @property
     def node_pid(self) -> int:

@@ -7,9 +7,9 @@ under way at most, which keeps its nonces in order without waiting for the chain
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractRevert, RpcError
 from svcnb.emulator.chain.local import LocalChain
@@ -18,6 +18,8 @@ from svcnb.emulator.chain.transactions import sign
 from svcnb.emulator.keys.secp import address_of
 from svcnb.protocol.abi import AbiError
 from svcnb.protocol.contract import Function, decode_revert
+
+T = TypeVar("T")
 
 GAS: Final = 25_000_000
 """Gas offered on the built-in chain, whose blocks hold one transaction and 30 million."""
@@ -66,6 +68,7 @@ class Relay:
         self._free: asyncio.LifoQueue[Wallet] = asyncio.LifoQueue()
         for payer in reversed(payers):
             self._free.put_nowait(payer)
+        self._under_way: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
 
     def forget_nonces(self) -> None:
         """Asks the chain again before the next transaction of each payer."""
@@ -89,8 +92,8 @@ class Relay:
             AbiError: An argument does not fit.
         """
         data = function.encode_call(arguments)
-        payer = await self._free.get()
-        try:
+
+        async def send(payer: Wallet) -> bytes:
             seen = await self._height()
             result = await self._simulate(payer.address, to, data)
             if self._delay_s:
@@ -103,8 +106,9 @@ class Relay:
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
                 # Blocks came between, so the trial may have answered another number than the block did.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
-        finally:
-            self._free.put_nowait(payer)
+            return result
+
+        result = await self._by_a_payer(send)
         try:
             return function.decode_result(result)
         except AbiError as error:
@@ -119,15 +123,35 @@ class Relay:
         Returns:
             Its address, lowercase 0x.
         """
-        payer = await self._free.get()
-        try:
-            receipt = await self.send(payer, None, data)
-        finally:
-            self._free.put_nowait(payer)
+        receipt = await self._by_a_payer(lambda payer: self.send(payer, None, data))
         if receipt["status"] != "0x1":
             raise ChainUnavailable("the contract was not created")
         address: str = receipt["contractAddress"]
         return address.lower()
+
+    async def stop(self) -> None:
+        """Gives up writes that nobody waits for any more; the chain has stopped."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
+        """Runs work with a payer that is free, to its end also when whoever asked has gone.
+
+        The payer is free again only when the chain has answered: its next nonce is not known before.
+        """
+        payer = await self._free.get()
+        task = asyncio.ensure_future(work(payer))
+        self._under_way.add(task)
+
+        def ended(task: asyncio.Task[T]) -> None:
+            self._under_way.discard(task)
+            self._free.put_nowait(payer)
+            if not task.cancelled():
+                task.exception()  # an error that nobody waits for any more is no news
+
+        task.add_done_callback(ended)
+        return await asyncio.shield(task)
 
     async def send(self, wallet: Wallet, to: str | None, data: bytes) -> dict[str, Any]:
         """Signs and sends one transaction and waits for its block.
