@@ -56,7 +56,7 @@ class ActionCompleter:
         for name in (f"{vocabulary.namespace}.Actions", vocabulary.actions_global):
             members[name] = list(functions(vocabulary))
         offered = members.get(owner, []) if dot else sorted(GLOBALS | set(spaces))
-        # Names of Python mean nothing here. IPython offers them unless there is something else, if only the word itself.
+        # Python names mean nothing here; IPython offers them unless there is something else, if only the word itself.
         found_names = [name for name in offered if name.startswith(start)] or [start]
         return _result(filter(None, found_names), start)
 
