@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from svcnb import Action
+from svcnb.magics.action import OPTIONS
 
+GUIDE = Path(__file__).resolve().parents[2] / "docs/magics.md"
 ADD = "async function main({ n }) { return n + 1; }\n"
 THROWS = "async function main() {\n  const missing = undefined;\n  return missing.length;\n}\n"
 
@@ -244,6 +247,21 @@ def test_loading_twice_is_as_loading_once(notebook):
     notebook.run("%reload_ext svcnb")
     assert notebook.complete("%%action --ru") == ["--run"]
     assert notebook.run("len(get_ipython().Completer.custom_matchers)").value == "1"
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_the_guide_runs_from_its_first_cell_to_its_last(notebook):
+    cells = re.findall(r"^```ipython\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    answers = [notebook.run(cell) for cell in cells]
+    assert [answer.trace for answer in answers if answer.error] == []
+    assert "response={'sum': 6}" in answers[4].value
+    assert "name='limited'" in answers[5].shown[0]["text/plain"]
+
+
+def test_every_option_has_a_place_in_the_guide():
+    told = GUIDE.read_text(encoding="utf-8")
+    assert [flag for flag in OPTIONS.flags if flag != "--help" and f"`{flag}" not in told] == []
 
 
 def test_importing_the_package_needs_no_notebook(tmp_path: Path):
