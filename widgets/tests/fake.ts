@@ -8,7 +8,6 @@ Object.assign(globalThis, {
   document,
   Node: window.Node,
   HTMLElement: window.HTMLElement,
-  Event: window.Event,
 });
 
 type Message = Record<string, unknown>;
@@ -99,8 +98,13 @@ export function button(el: HTMLElement, name: string): HTMLButtonElement {
   return found as HTMLButtonElement;
 }
 
+/** An event of the document's own kind; the page's wallets speak through the real one. */
+export function happen(element: HTMLElement, name: string): void {
+  element.dispatchEvent(new window.Event(name, { bubbles: true }) as never);
+}
+
 export function click(element: HTMLElement): void {
-  element.dispatchEvent(new Event("click", { bubbles: true }));
+  happen(element, "click");
 }
 
 export function equal(seen: unknown, wanted: unknown, what = "value"): void {
