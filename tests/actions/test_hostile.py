@@ -403,7 +403,7 @@ def test_an_attempt_ends_within_its_limits(name: str, siege: Siege):
     else:
         assert answer == expected
     if how == "timeout":
-        assert TIMEOUT_MS / 1000 <= outcome.elapsed_s < TIMEOUT_MS / 1000 + 2  # the margin is for busy machines
+        assert TIMEOUT_MS / 1000 <= outcome.elapsed_s < TIMEOUT_MS / 1000 + 15  # the margin is for busy machines
     assert len(outcome.logs.encode()) <= 102_400
 
 
