@@ -58,6 +58,7 @@ class Room:
         packages: Packages | None = None,
         headers: dict[str, str] | None = None,
         cid: str = CID,
+        account: str = "",
     ) -> ActionHost:
         """A host with one wallet."""
 
@@ -73,6 +74,7 @@ class Room:
             headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
             network=network or Network("deny"),
             packages=packages,
+            account=account,
         )
 
     def submit(
