@@ -17,7 +17,7 @@ from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.billing import dollars
-from svcnb.client.recorder import INSERT, OFF, connect, default_path, stored
+from svcnb.client.recorder import INSERT, OFF, connect, default_path, prune, stored
 from svcnb.client.references import ActionRef, KeyRef, key_hash, raw_cid
 from svcnb.client.stripping import strip_text
 from svcnb.protocol.durations import seconds
@@ -210,6 +210,7 @@ class History:
         with closing(connect(self.path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(INSERT, rows)
+            prune(connection)
             connection.execute("COMMIT")
         return len(rows)
 
