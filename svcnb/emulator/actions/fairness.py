@@ -31,7 +31,7 @@ class Shares:
         self._as_of = clock()
 
     def add(self, account: str, seconds: float) -> None:
-        """Notes what an account used. A newcomer begins level with the least of the others: having rested gives no credit."""
+        """Notes what an account used; a newcomer begins level with the least of the others, as rest gives no credit."""
         self._age()
         so_far = self._used.get(account)
         if so_far is None:

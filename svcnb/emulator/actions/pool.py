@@ -30,8 +30,8 @@ class Pool:
 
     Args:
         new_host: Makes the host that starts processes; called again when one is lost.
-        spares: How many to keep ready, of two and more the last for accounts that used not clearly more than others lately. While
-            they run low, up to four times as many are kept; after half a minute without that the number goes back.
+        spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
+            lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
         shares: What accounts used lately.
         clock: Seconds, monotonic.
     """
