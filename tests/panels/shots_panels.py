@@ -1,6 +1,6 @@
 """Screenshots of the panels for the documentation, in light and dark; run by name.
 
-``pytest tests/panels/shots_panels.py`` writes ``docs/images/panel-*.png``. Look at them before you commit them.
+``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Look at them before you commit them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from svcnb import LocalSigner
 from tests.panels.wallet import SCRIPT, TestWallet
 
-IMAGES = Path(__file__).parents[2] / "docs/images"
+IMAGES = Path(__file__).parents[2] / "docs/images/panels"
 SIGNING = "import svcnb\nsvc = svcnb.Client()\npanel = svcnb.panels.SigningPanel(svc)\npanel"
 CREATE = """
 owner = await svcnb.BrowserSigner(panel).connect()
@@ -29,11 +29,11 @@ def theme(request):
 
 @pytest.fixture
 def shoot(theme):
-    IMAGES.mkdir(exist_ok=True)
+    IMAGES.mkdir(parents=True, exist_ok=True)
 
     def shot(panel, name):
         panel.page.mouse.move(0, 0)
-        panel.screenshot(path=IMAGES / f"panel-{name}-{theme}.png", animations="disabled")
+        panel.screenshot(path=IMAGES / f"{name}-{theme}.png", animations="disabled")
 
     return shot
 

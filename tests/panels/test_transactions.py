@@ -33,7 +33,7 @@ def test_a_write_is_told_with_its_arguments_and_what_it_may_cost(contract):
 
 
 def test_what_a_contract_wallet_is_told_to_do_is_unwrapped(contract):
-    from eth_abi import encode
+    from eth_abi.abi import encode
 
     inner = contract.encode_abi("removeGroup", args=[7, 3])
     body = encode(["address", "uint256", "bytes"], [TO, 0, bytes.fromhex(inner[2:])])
