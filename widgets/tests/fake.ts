@@ -8,6 +8,22 @@ Object.assign(globalThis, {
   document,
   Node: window.Node,
   HTMLElement: window.HTMLElement,
+  Event: window.Event,
+});
+
+// Deno's own window takes no events of that document, so wallets announce themselves through one that takes any.
+const pageListeners = new Map<string, Set<(event: { type: string }) => void>>();
+Object.assign(globalThis, {
+  addEventListener: (type: string, listener: (event: { type: string }) => void) => {
+    pageListeners.set(type, (pageListeners.get(type) ?? new Set()).add(listener));
+  },
+  removeEventListener: (type: string, listener: (event: { type: string }) => void) => {
+    pageListeners.get(type)?.delete(listener);
+  },
+  dispatchEvent: (event: { type: string }) => {
+    for (const listener of [...pageListeners.get(event.type) ?? []]) listener(event);
+    return true;
+  },
 });
 
 type Message = Record<string, unknown>;
@@ -98,9 +114,8 @@ export function button(el: HTMLElement, name: string): HTMLButtonElement {
   return found as HTMLButtonElement;
 }
 
-/** An event of the document's own kind; the page's wallets speak through the real one. */
 export function happen(element: HTMLElement, name: string): void {
-  element.dispatchEvent(new window.Event(name, { bubbles: true }) as never);
+  element.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
 export function click(element: HTMLElement): void {
