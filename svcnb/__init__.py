@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from svcnb.client import AsyncClient, Client
     from svcnb.client.async_triggers import AsyncTriggersClient
     from svcnb.client.config import Retries, Timeouts
@@ -129,6 +131,20 @@ _ROOMS: Final = {
     "reports": "reports",
 }
 """Parts of the package that need an extra, and which."""
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%load_ext svcnb`` calls: brings the magics ``%svc`` and ``%%action``."""
+    from svcnb.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%unload_ext svcnb`` calls."""
+    from svcnb.magics import unload
+
+    unload(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from svcnb.client.calls import Answer, Call, Flow, Pause, Request, later
 from svcnb.client.config import API_PATH, Config
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
+from svcnb.protocol.nesting import parse
 
 T = TypeVar("T")
 
@@ -155,7 +156,7 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        body = json.loads(answer.content) if answer.content else None
+        body = parse(answer.content) if answer.content else None
     except ValueError:
         raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
     try:
@@ -179,7 +180,7 @@ def failure(
             hint=f"Use the address that it points at as base_url: {answer.headers.get('location', 'not told')[:200]}",
         )
     try:
-        body = json.loads(answer.content) if answer.content else ""
+        body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
             f"{_asked(request)} answered {answer.status} with a page instead of JSON, so the host or the "

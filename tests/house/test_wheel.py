@@ -74,6 +74,11 @@ def test_the_wheel_holds_the_lessons_but_no_checkpoints(wheel: set[str], root: P
     assert not any(".ipynb_checkpoints" in name for name in wheel)
 
 
+def test_the_wheel_puts_the_extension_where_jupyterlab_looks(wheel: set[str]) -> None:
+    placed = {name.partition(".data/data/")[2] for name in wheel}
+    assert "share/jupyter/labextensions/svcnb/package.json" in placed
+
+
 def test_the_wheel_says_that_it_is_typed(wheel: set[str]) -> None:
     assert "svcnb/py.typed" in wheel
 

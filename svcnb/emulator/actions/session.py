@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
-from svcnb.emulator.actions.nesting import deeper_than
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.nesting import deeper_than
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
