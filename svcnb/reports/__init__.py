@@ -11,11 +11,13 @@ made.attention  # whether somebody should look
 
 from __future__ import annotations
 
-from svcnb.reports.catalogue import ReportKind, UnknownReport, catalogue
+from svcnb.client.models.billing import dollars
 from svcnb.reports.conclusion import Conclusion, conclude
-from svcnb.reports.data import history_of, service, triggers_service
+from svcnb.reports.data import credit_cents, history_of, service, stripped, triggers_service
+from svcnb.reports.kinds import ReportKind, UnknownReport, catalogue
 from svcnb.reports.parameters import ParameterRefused, Parameters
-from svcnb.reports.run import Report, ReportFailed, run
+from svcnb.reports.pictures import Rows, permission_matrix, picture
+from svcnb.reports.runner import Report, ReportFailed, run
 
 __all__ = [
     "Conclusion",
@@ -24,11 +26,17 @@ __all__ = [
     "Report",
     "ReportFailed",
     "ReportKind",
+    "Rows",
     "UnknownReport",
     "catalogue",
     "conclude",
+    "credit_cents",
+    "dollars",
     "history_of",
+    "permission_matrix",
+    "picture",
     "run",
     "service",
+    "stripped",
     "triggers_service",
 ]

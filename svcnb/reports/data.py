@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svcnb.client.errors import ConfigError
+from svcnb.client.stripping import strip_text
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -58,3 +59,29 @@ def history_of() -> History:
     from svcnb.toolkit.history import History
 
     return History()
+
+
+def credit_cents(*, required: bool) -> int | None:
+    """The account's credit in cents.
+
+    Args:
+        required: Whether the report cannot do without.
+
+    Returns:
+        None when there is no key, or no address, to ask with.
+
+    Raises:
+        ConfigError: The same, where it is required.
+    """
+    try:
+        with service() as client:
+            return client.billing.balance().available_cents
+    except ConfigError:
+        if required:
+            raise
+        return None
+
+
+def stripped(text: object) -> str:
+    """A text that came from elsewhere, without what looks like a secret."""
+    return strip_text(str(text or ""))

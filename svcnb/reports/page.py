@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
+from nbformat import NotebookNode
 
 _STYLE: Final = Path(__file__).with_name("page.css")
 _PAGE: Final = """<!DOCTYPE html>
@@ -27,7 +26,6 @@ _PAGE: Final = """<!DOCTYPE html>
 </body>
 </html>
 """
-_FAILED_TAG: Final = "papermill-error-cell-tag"
 
 
 def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
@@ -46,7 +44,7 @@ def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
     exporter = HTMLExporter(config=settings, template_name="basic")
     exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     exporter.exclude_anchor_links = True
-    shown = notebook.copy()
+    shown = NotebookNode(notebook)
     shown.cells = [_cell(cell, code=code) for cell in notebook.cells]
     body, _ = exporter.from_notebook_node(shown)
     return _PAGE.format(title=escape(title), style=_STYLE.read_text(encoding="utf-8"), body=body)
@@ -54,8 +52,9 @@ def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
 
 def _cell(cell: NotebookNode, *, code: bool) -> NotebookNode:
     broken = any(output.get("output_type") == "error" for output in cell.get("outputs", ()))
-    copied: NotebookNode = cell.copy()
-    copied.metadata = {**cell.metadata, "transient": {"remove_source": not (code or broken or not _is_code(cell))}}
+    hidden = (_is_code(cell) and not (code or broken)) or not cell["source"]
+    copied = NotebookNode(cell)
+    copied.metadata = NotebookNode({**cell.metadata, "transient": {"remove_source": hidden}})
     return copied
 
 

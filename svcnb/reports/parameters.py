@@ -85,11 +85,11 @@ class Parameters(BaseModel):
 class RunHistory(Parameters):
     """Parameters of the report on past runs."""
 
-    action: str | None = Field(None, description="Only this action, by CID or source file's CID.")
+    action: str | None = Field(None, description="Only this action, by its CID.")
     source: Literal["client", "trigger"] | None = Field(None, description="Only runs of clients, or only of triggers.")
     max_failed_percent: Percent = Field(100.0, description="More failed runs than this want attention, in percent.")
     shown: int = Field(20, ge=1, le=1_000, description="How many of the latest failures are listed.")
-    most_runs: int = Field(KEPT_RUNS, ge=1, le=KEPT_RUNS, description="Most runs looked at, newest first.")
+    most_runs: int = Field(20_000, ge=1, le=KEPT_RUNS, description="Most runs looked at, newest first.")
 
 
 class Spend(Parameters):

@@ -10,7 +10,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import SvcnbError
 from svcnb.client.secret import MASK
-from svcnb.reports.catalogue import ReportKind
 from svcnb.reports.conclusion import MIME, Conclusion
 from svcnb.reports.data import TOKEN_FILE
+from svcnb.reports.kinds import ReportKind
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 CELL_TIMEOUT_S: Final = 600
 """Seconds that one cell may take."""
 
+START_TIMEOUT_S: Final = 180
+"""Seconds that the kernel may take to start."""
+
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _CONCLUSION_TAG: Final = "conclusion"
+_FAILED_TAG: Final = "papermill-error-cell-tag"
+_ANCHOR: Final = "failed-cell"
 
 
 @dataclass(frozen=True)
@@ -113,16 +118,28 @@ def run(
     folder = Path(out).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     stem = file or f"{kind.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    with _environment({"SVC_HISTORY": os.environ.get("SVC_HISTORY", ""), **(settings or {})}):
+    with _environment(settings or {}):
         secrets = _secrets()
         notebook, error = _execute(kind, checked.model_dump(mode="json"), cell_timeout)
     _tidy(notebook, secrets)
+    failure = None if error is None else _failed(error, notebook, kind.name)
+    if failure is not None:
+        _point_at_failure(notebook, failure.cell)
     concluded = _conclusion(notebook)
     if concluded is not None:
         _put_on_top(notebook, concluded)
     made = _write(notebook, kind, folder / stem, code=code)
-    if error is not None:
-        raise _failed(error, notebook, kind, *made, secrets)
+    if failure is not None:
+        message, hint = (_masked(text, secrets) for text in failure.told)
+        at = f"The report is saved as far as it came: {made[1]}"
+        raise ReportFailed(
+            message,
+            hint=f"{hint} {at}".strip(),
+            notebook=made[0],
+            html=made[1],
+            cell=failure.cell,
+            error=failure.error,
+        ) from None
     return Report(kind, *made, concluded or Conclusion(()))
 
 
@@ -148,7 +165,10 @@ def _execute(
                 kernel_name="python3",
                 language="python",
                 progress_bar=False,
+                start_timeout=START_TIMEOUT_S,
                 execution_timeout=cell_timeout,
+                # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
+                extra_arguments=["--IPKernelApp.log_level=40"],
             )
         except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
             error = failure
@@ -179,6 +199,23 @@ def _masked(value: Any, secrets: list[str]) -> Any:
     return value
 
 
+def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
+    """Says under the heading that and where it failed, in the place of papermill's red letters."""
+    marks = [each for each in notebook.cells if _FAILED_TAG in each.metadata.get("tags", ())]
+    if not marks:  # a cell that never ended leaves no mark
+        from nbformat.v4 import new_markdown_cell
+
+        notebook.cells.insert(0, new_markdown_cell(metadata={"tags": [_FAILED_TAG]}))
+        marks = notebook.cells[:1]
+    banner, *anchor = marks
+    where = f'<a href="#{_ANCHOR}">cell {cell}</a>' if anchor else f"cell {cell}"
+    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed in {where} and ends there.</p>'
+    for each in anchor:
+        each["source"] = f'<p id="{_ANCHOR}"><b>It failed here:</b></p>'
+    notebook.cells.remove(banner)
+    notebook.cells.insert(1, banner)
+
+
 def _conclusion(notebook: NotebookNode) -> Conclusion | None:
     for cell in reversed(notebook.cells):
         for output in cell.get("outputs", ()):
@@ -201,30 +238,30 @@ def _write(notebook: NotebookNode, kind: ReportKind, stem: Path, *, code: bool) 
     from svcnb.reports.page import page
 
     paths = stem.with_name(f"{stem.name}.ipynb"), stem.with_name(f"{stem.name}.html")
-    for path, text in zip(paths, (nbformat.writes(notebook) + "\n", page(notebook, kind.title, code=code)), strict=True):
+    for path, text in zip(
+        paths, (nbformat.writes(notebook) + "\n", page(notebook, kind.title, code=code)), strict=True
+    ):
         beside = path.with_name(f".{path.name}.part")
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     return paths
 
 
-def _failed(
-    error: BaseException, notebook: NotebookNode, kind: ReportKind, path: Path, html: Path, secrets: list[str]
-) -> ReportFailed:
+@dataclass(frozen=True)
+class _Failure:
+    cell: int
+    error: str
+    told: tuple[str, str]
+
+
+def _failed(error: BaseException, notebook: NotebookNode, name: str) -> _Failure:
+    """Which cell broke, and what it said: sentence and next step."""
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__
     said, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
     where = _heading(notebook, number)
-    message = f"the report {kind.name} failed in cell {number}{where}: {named}: {_first_line(said)}"
-    advice = f"{hint.strip()} " if hint else ""
-    return ReportFailed(
-        _masked(message, secrets),
-        hint=_masked(f"{advice}It is saved as far as it came: {html}", secrets),
-        notebook=path,
-        html=html,
-        cell=number,
-        error=named,
-    )
+    told = f"the report {name} failed in cell {number}{where}: {named}: {_first_line(said)}"
+    return _Failure(number, named, (told, hint.strip()))
 
 
 def _last_begun(notebook: NotebookNode) -> int:
@@ -250,10 +287,8 @@ def _first_line(value: object) -> str:
 def _secrets() -> list[str]:
     """Texts that no report may hold, longest first."""
     found = [os.environ.get(name, "") for name in _SECRETS]
-    try:
+    with suppress(KeyError, OSError, UnicodeDecodeError):
         found.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text(encoding="utf-8"))
-    except (KeyError, OSError, UnicodeDecodeError):
-        pass
     return sorted({text.strip() for text in found if text.strip()}, key=len, reverse=True)
 
 
@@ -261,7 +296,7 @@ def _secrets() -> list[str]:
 def _environment(settings: Mapping[str, str]) -> Iterator[None]:
     """The settings as environment of the kernel that is about to start."""
     before = {name: os.environ.get(name) for name in settings}
-    os.environ.update({name: value for name, value in settings.items() if value})
+    os.environ.update(settings)
     try:
         yield
     finally:
