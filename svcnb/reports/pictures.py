@@ -10,7 +10,7 @@ from svcnb.client import display
 
 if TYPE_CHECKING:
     from svcnb.charts.renderer import Layers
-    from svcnb.toolkit.permissions import Permissions
+    from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
 """Most keys, and most groups, in one matrix."""

@@ -1,188 +1,250 @@
-"""What an account's usage keys and groups permit, and which of it reaches further than somebody may have meant.
+"""An account's permissions as one matrix, and the fewest calls that change some of its cells.
 
-Source: specification 1.6, 1.7, 2; reference facts 3.1 to 3.3, 4.2.
+Rows are actions, wallets and usage keys, columns are groups. What a change costs and what to beware of is known before
+anything is sent.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from svcnb.client.listing import Listing
-from svcnb.client.models.base import Model
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.models.wallets import Wallet
-from svcnb.client.picture import executes, expired, master_wallet_of
-from svcnb.protocol.durations import seconds
+from svcnb.client.picture import warning
+from svcnb.client.references import everything
+from svcnb.toolkit.cost import Cost, of_call
 
-Weight = Literal["danger", "warning", "note"]
+Kind: TypeAlias = Literal["action", "wallet", "key"]
 
-WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
-"""Heaviest first."""
+EVERY: Final = "*"
+"""The row that stands for every action, or every wallet of the account."""
 
-
-class Finding(Model):
-    """One thing about an account's permissions that somebody should know."""
-
-    weight: Weight
-    """``danger``: whoever holds this key, or writes this action, may take what is not theirs. ``warning``: it reaches
-    further than most set-ups need. ``note``: it does nothing, or no longer."""
-
-    code: str
-    """Its kind, by a fixed name."""
-
-    subject: str
-    """The key or group."""
-
-    text: str
-    """What it means, in a sentence."""
+EVERY_GROUP: Final = 0
+"""The column that stands for every group; only keys have it."""
 
 
-class KeyRights(Model):
-    """What one usage key may do."""
+class Change(NamedTuple):
+    """One cell that is to be ticked or cleared."""
 
-    key: str
-    key_hash: str
-    execute: str
-    manage: str
-    """Other rights, in words."""
+    kind: Kind
+    id: str
+    """Hashed CID, address or key hash; `EVERY` for all."""
 
-    expires: str
+    group: int
+    """The group; `EVERY_GROUP` for a key's wildcard."""
 
-    quiet = frozenset({"key_hash"})
+    on: bool
 
 
 @dataclass(frozen=True)
-class Permissions:
-    """All that an account permits, as read at one moment.
+class Edit:
+    """One call.
 
     Attributes:
-        keys: The usage keys.
-        groups: The groups and what they permit.
-        wallets: The wallets.
-        now: The service's time in Unix seconds.
+        verb: As a client has it, for example ``groups.add_action``.
+        args: Positional arguments.
+        options: Arguments by name.
+        cost: What it costs.
     """
 
-    keys: Sequence[UsageKey]
-    groups: Sequence[tuple[Group, GroupContents]]
-    wallets: Sequence[Wallet]
-    now: float
-
-    def table(self) -> Listing[KeyRights]:
-        """Returns what each key may do, one row a key."""
-        return Listing((_row(key) for key in self.keys), of="usage keys")
-
-    def findings(self, *, expires_within: float | str | timedelta = "30d") -> Listing[Finding]:
-        """Returns what somebody should know, heaviest first.
-
-        Args:
-            expires_within: Keys whose term ends within this span are mentioned.
-
-        Raises:
-            ValueError: That is no span of time.
-        """
-        soon = seconds(expires_within)
-        found = [
-            *(finding for key in self.keys for finding in self._of_key(key, soon)),
-            *(finding for group, contents in self.groups for finding in self._of_group(group, contents)),
-        ]
-        return Listing(sorted(found, key=lambda each: WEIGHTS.index(each.weight)), of="findings")
-
-    def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
-        who = _key(key)
-        if expired(key, self.now):
-            yield _finding("note", "expired", who, f"its term ended at {key.expires_at:%Y-%m-%d %H:%M} UTC; remove it")
-            return
-        if key.expiration and key.expiration - self.now < soon:
-            yield _finding("warning", "expires_soon", who, f"its term ends at {key.expires_at:%Y-%m-%d %H:%M} UTC")
-        if 0 in key.execute_in_groups:
-            text = "it may run any action with any wallet of the account (its execute_in_groups holds 0)"
-            yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
-        if own := self._grants_itself(key):
-            text = f"it may add actions to group {own} and run them there: whoever holds it runs any code it likes"
-            yield _finding("danger", "self_granting", who, text)
-        elif not key.execute_only and key.execute_in_groups:
-            yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
-        live = {group.id for group, _ in self.groups}
-        named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
-        named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
-        if dead := sorted(named - live - {0}):
-            text = f"it names group {', '.join(map(str, dead))}, removed and never to come back"
-            yield _finding("note", "removed_groups", who, text)
-        if key.may == "nothing but read":
-            yield _finding("note", "powerless", who, "it may do nothing but read")
-
-    def _of_group(self, group: Group, contents: GroupContents) -> Iterator[Finding]:
-        who = f"group {group.id} {group.name!r}"
-        users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
-        if contents.any_action and users:
-            yield _finding("danger", "wildcard_action", who, "it permits every action, also one written by a stranger")
-        if contents.any_wallet:
-            yield _finding("warning", "wildcard_wallet", who, "it permits every wallet of the account, also new ones")
-        master = self._master
-        if master and (contents.any_wallet or any(each.wallet_address == master for each in contents.wallets)):
-            text = "it reaches the account's master wallet: an action that reads its key has read the account key"
-            yield _finding("danger", "master_wallet", who, text)
-        if not users:
-            yield _finding("note", "unused_group", who, "no usage key executes in it")
-        elif not contents.actions and not contents.any_action:
-            yield _finding("note", "empty_group", who, "it permits no action")
+    verb: str
+    args: tuple[Any, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cost: Cost = field(default_factory=lambda: Cost.exactly(0))
 
     @property
-    def _master(self) -> str | None:
-        return master_wallet_of(self.wallets)
+    def code(self) -> str:
+        """The call as Python."""
+        given = [repr(value) for value in self.args]
+        given += [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        return f"svc.{self.verb}({', '.join(given)})"
 
-    def _grants_itself(self, key: UsageKey) -> str:
-        """The groups where a key may both permit an action and run it, in words."""
-        both = [
-            group.id
-            for group, _ in self.groups
-            if executes(key, group.id)
-            and (0 in key.manage_ipfs_ids_in_groups or group.id in key.manage_ipfs_ids_in_groups)
-        ]
-        return ", ".join(map(str, both))
+    def __str__(self) -> str:
+        return self.code
 
 
-def read_permissions(account: Any, *, now: float | None = None) -> Permissions:
-    """Reads an account; free in both modes.
+@dataclass(frozen=True)
+class Matrix:
+    """Who may what in which group.
 
-    Args:
-        account: A client with any key of the account, or a ChainSecured account that its owner opened.
-        now: The service's time in Unix seconds; the account's own when None.
+    Attributes:
+        groups: The groups, in the order of their numbers.
+        actions: What each group permits, by its number: hashed CIDs, or `EVERY`.
+        wallets: Likewise, addresses.
+        keys: The groups in which each key may execute, by its hash; `EVERY_GROUP` stands for all.
+        cids: Raw CIDs that are known, by hash.
+        master_wallet: The wallet whose private key is the account key; None for an account without one.
+        names: Names of keys, by hash, for warnings.
     """
-    groups = account.groups.list()
-    return Permissions(
-        keys=account.usage_keys.list(),
-        groups=[(group, account.groups.contents(group)) for group in groups],
-        wallets=account.wallets.list(),
-        now=now if now is not None else account.now() if hasattr(account, "now") else time.time(),
-    )
+
+    groups: tuple[int, ...]
+    actions: Mapping[int, frozenset[str]]
+    wallets: Mapping[int, frozenset[str]]
+    keys: Mapping[str, frozenset[int]]
+    cids: Mapping[str, str] = field(default_factory=dict)
+    master_wallet: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        groups: Iterable[tuple[Group, GroupContents]],
+        keys: Iterable[UsageKey],
+        *,
+        cids: Mapping[str, str],
+        master_wallet: str | None,
+    ) -> Matrix:
+        """Reads what a client's listings returned."""
+        held = list(groups)
+        known = list(keys)
+        return cls(
+            groups=tuple(group.id for group, _ in held),
+            actions={
+                group.id: frozenset(
+                    EVERY if each.is_wildcard else each.hashed_cid for each in inside.actions if each.hashed_cid
+                )
+                for group, inside in held
+            },
+            wallets={
+                group.id: frozenset(EVERY if each.is_wildcard else each.wallet_address for each in inside.wallets)
+                for group, inside in held
+            },
+            keys={key.api_key_hash: frozenset(key.execute_in_groups) for key in known},
+            cids=cids,
+            master_wallet=master_wallet,
+            names={key.api_key_hash: key.name for key in known},
+        )
+
+    def has(self, kind: Kind, which: str, group: int) -> bool:
+        """Whether a cell is ticked by itself; a wildcard elsewhere does not count."""
+        match kind:
+            case "action":
+                return which in self.actions.get(group, frozenset())
+            case "wallet":
+                return which in self.wallets.get(group, frozenset())
+            case "key":
+                return group in self.keys.get(which, frozenset())
+
+    def with_changes(self, changes: Iterable[Change]) -> Matrix:
+        """Returns the matrix as it would be.
+
+        Raises:
+            InvalidArgument: A change names no cell.
+        """
+        actions = {group: set(held) for group, held in self.actions.items()}
+        wallets = {group: set(held) for group, held in self.wallets.items()}
+        keys = {key: set(held) for key, held in self.keys.items()}
+        for kind, which, group, on in changes:
+            self._check(kind, which, group)
+            held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]
+            entries: set[Any] = held[one]  # type: ignore[index]  # groups by number, keys by hash
+            entry = group if kind == "key" else which
+            (entries.add if on else entries.discard)(entry)
+        return Matrix(
+            self.groups,
+            {group: frozenset(held) for group, held in actions.items()},
+            {group: frozenset(held) for group, held in wallets.items()},
+            {key: frozenset(held) for key, held in keys.items()},
+            self.cids,
+            self.master_wallet,
+            self.names,
+        )
+
+    def _check(self, kind: Kind, which: str, group: int) -> None:
+        if kind not in get_args(Kind):
+            raise InvalidArgument(f"there are no permissions of {kind!r}", hint="Allowed are action, wallet and key.")
+        if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
+            raise InvalidArgument(f"the account has no group {group}", hint=_AGAIN)
+        if kind == "key" and which not in self.keys:
+            raise InvalidArgument("the account has no such key", hint=_AGAIN)
+
+    def edits(self, changes: Iterable[Change]) -> list[Edit]:
+        """Returns the fewest calls that make the changes: groups first, then keys.
+
+        Members come and go one by one. Where "every" is involved, or an action is known by its hash alone, the group is
+        written anew with its complete list.
+
+        Raises:
+            InvalidArgument: A change names no cell.
+        """
+        wanted = list(changes)
+        after = self.with_changes(wanted)
+        made: list[Edit] = []
+        for group in self.groups:
+            made += self._group_edits(group, after)
+        for key, old in self.keys.items():
+            if (new := after.keys[key]) != old:
+                options = {"execute_in_groups": sorted(new)}
+                made.append(_edit("usage_keys.update", key, **options))
+        return made
+
+    def _group_edits(self, group: int, after: Matrix) -> Iterator[Edit]:
+        whole: dict[str, Any] = {}
+        singles: list[Edit] = []
+        both = (
+            ("action", self.actions[group], after.actions[group]),
+            ("wallet", self.wallets[group], after.wallets[group]),
+        )
+        for kind, old, new in both:
+            come, gone = sorted(new - old), sorted(old - new)
+            unknown = kind == "action" and any(each not in self.cids for each in come)
+            if EVERY in come or EVERY in gone or unknown:
+                whole[f"{kind}s"] = [everything] * (EVERY in new) + [
+                    self._entry(each) for each in sorted(new - {EVERY})
+                ]
+                continue
+            singles += [_edit(f"groups.add_{kind}", group, self.cids.get(each, each)) for each in come]
+            singles += [_edit(f"groups.remove_{kind}", group, each) for each in gone]
+        if whole:
+            yield _edit("groups.update", group, **whole)
+        yield from singles
+
+    def _entry(self, which: str) -> str:
+        """An entry of a complete list: beyond ten only raw CIDs can be added."""
+        return self.cids.get(which, which)
+
+    def warnings(self) -> list[str]:
+        """Says what to beware of: wildcards, and groups that reach the account's master wallet."""
+        found: list[str] = []
+        for key, groups in self.keys.items():
+            if EVERY_GROUP in groups:
+                found.append(f"{self.names.get(key) or key}: {warning('wildcard_key').text}")
+        codes = (
+            ("wildcard_action", lambda group: EVERY in self.actions[group]),
+            ("wildcard_wallet", lambda group: EVERY in self.wallets[group]),
+            ("master_wallet", self._reaches_master),
+        )
+        for code, holds in codes:
+            if groups_of := [group for group in self.groups if holds(group)]:
+                found.append(warning(code, *groups_of).text)  # type: ignore[arg-type]  # each is a WarningCode
+        return found
+
+    def _reaches_master(self, group: int) -> bool:
+        if self.master_wallet is None:
+            return False
+        return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-def _row(key: UsageKey) -> KeyRights:
-    rights = key.may.split("; ")
-    execute = [right.removeprefix("execute in ") for right in rights if right.startswith("execute in ")]
-    manage = [right for right in rights if not right.startswith("execute in ")]
-    return KeyRights(
-        key=key.name or _short(key.api_key_hash),
-        key_hash=key.api_key_hash,
-        execute=execute[0] if execute else "",
-        manage="; ".join(manage),
-        expires=f"{key.expires_at:%Y-%m-%d}" if key.expires_at else "never",
-    )
+_AGAIN: Final = "The account has changed meanwhile: read it again."
 
 
-def _finding(weight: Weight, code: str, subject: str, text: str) -> Finding:
-    return Finding(weight=weight, code=code, subject=subject, text=text)
+def cost_of(edits: Sequence[Edit]) -> Cost:
+    """Returns what calls cost together; nothing for none."""
+    total = Cost.exactly(0)
+    for edit in edits:
+        total += edit.cost
+    return total
 
 
-def _key(key: UsageKey) -> str:
-    return f"key {key.name!r}" if key.name else f"key {_short(key.api_key_hash)}"
+def _edit(verb: str, *args: Any, **options: Any) -> Edit:
+    members = {name: len(value) for name, value in options.items() if name in {"actions", "wallets"}}
+    return Edit(verb, args, options, of_call(verb, **members))
 
 
-def _short(hashed: str) -> str:
-    return f"{hashed[:10]}…{hashed[-4:]}"
+def _shown(value: object) -> str:
+    if not isinstance(value, list) or everything not in value:
+        return repr(value)
+    return "[" + ", ".join("svcnb.everything" if each == everything else repr(each) for each in value) + "]"
