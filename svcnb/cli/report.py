@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, given: tuple[str, ...], **options: Any) -> None:
-    """Make a report: a notebook and a page, with an exit code for whoever schedules it.
+    """Make a report: run history, spend, permissions, triggers.
+
+    A report is a notebook and a page, with an exit code for whoever schedules it.
 
     It ends with 0 when nothing wants attention, with 7 when something does, and with 1 when a cell of the report
     failed; the report is saved in each case.
