@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
     from svcnb.panels.base import Panel, command
+    from svcnb.panels.permissions import PermissionsPanel
 
-__all__ = ["AccountPanel", "Panel", "command"]
+__all__ = ["AccountPanel", "Panel", "PermissionsPanel", "command"]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
     "Panel": "svcnb.panels.base",
+    "PermissionsPanel": "svcnb.panels.permissions",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""
