@@ -518,7 +518,7 @@ async def test_nobody_else_gets_into_the_node_by_the_port_that_it_opens(start_ch
 
     chain = await start_chain()
     await fill(chain, 1)
-    inodes = {os.readlink(file) for file in Path(f"/proc/{chain.node_pid}/fd").iterdir()}
+    inodes = {str(file.readlink()) for file in Path(f"/proc/{chain.node_pid}/fd").iterdir()}
     listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     ports = [int(row[1].split(":")[1], 16) for row in listening if row[3] == "0A" and f"socket:[{row[9]}]" in inodes]
     assert len(ports) == 1, "the node's port was not found"

@@ -197,8 +197,8 @@ class Node:
 def _shut(pid: int) -> None:
     """Keeps everybody else out of the node, once we are in.
 
-    It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port could
-    set balances and code past the journal. Without descriptors left it can accept nobody.
+    It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port
+    could set balances and code past the journal. Without descriptors left it can accept nobody.
     """
     if sys.platform == "linux" and pid:
         import resource
