@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
+    from svcnb.panels.action_editor import ActionEditor
     from svcnb.panels.base import Panel, command
 
-__all__ = ["AccountPanel", "Panel", "command"]
+__all__ = ["AccountPanel", "ActionEditor", "Panel", "command"]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
+    "ActionEditor": "svcnb.panels.action_editor",
     "Panel": "svcnb.panels.base",
     "command": "svcnb.panels.base",
 }

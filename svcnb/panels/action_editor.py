@@ -161,7 +161,7 @@ class ActionEditor(CodePanel, bundle="action_editor"):
         repair = found.repair
         self._tell_action(Action(source))
         self.record("print(svc.explain(None, action))")
-        return {"permitted": found.permitted, "text": str(found), "repair": repair.code if repair else ""}
+        return {"permitted": found.allowed, "text": str(found), "repair": repair.code if repair else ""}
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
@@ -220,7 +220,9 @@ class ActionEditor(CodePanel, bundle="action_editor"):
         config = self.client.config
         token = config.control_token.reveal() if config.control_token else None
         try:
-            return str(ControlPlane(f"{config.base_url}/_emulator", token).request("GET", f"/runs/{request_id}")["logs"])
+            return str(
+                ControlPlane(f"{config.base_url}/_emulator", token).request("GET", f"/runs/{request_id}")["logs"]
+            )
         except EmulatorError:
             return ""
 
@@ -236,7 +238,9 @@ def _pretty(value: object) -> str:
     try:
         return json.dumps(value, indent=2, ensure_ascii=False)
     except (TypeError, ValueError) as error:
-        raise InvalidArgument(f"the parameters have no JSON form: {error}", hint="Use texts, numbers, lists and dicts.") from None
+        raise InvalidArgument(
+            f"the parameters have no JSON form: {error}", hint="Use texts, numbers, lists and dicts."
+        ) from None
 
 
 def _parsed(text: str, what: str = "the parameters") -> Any:
@@ -245,4 +249,6 @@ def _parsed(text: str, what: str = "the parameters") -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise InvalidArgument(f"{what}: {error}", hint='Write JSON: double quotes, no comma at the end, {"n": 41}.') from None
+        raise InvalidArgument(
+            f"{what}: {error}", hint='Write JSON: double quotes, no comma at the end, {"n": 41}.'
+        ) from None

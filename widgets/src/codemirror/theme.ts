@@ -10,11 +10,9 @@ const theme = EditorView.theme({
   "&": {
     color: "var(--svcnb-text)",
     backgroundColor: "var(--svcnb-page)",
-    border: "1px solid var(--svcnb-edge)",
-    borderRadius: "6px",
     fontSize: "13px",
   },
-  "&.cm-focused": { outline: "2.5px solid var(--svcnb-accent)", outlineOffset: "1px" },
+  "&.cm-focused": { outline: "none" }, // the frame around it shows the focus
   ".cm-scroller": { fontFamily: "var(--svcnb-mono)", lineHeight: "1.5", overflow: "auto" },
   ".cm-content": { caretColor: "var(--svcnb-text)", padding: "6px 0" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--svcnb-text)", borderLeftWidth: "2px" },

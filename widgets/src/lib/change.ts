@@ -46,8 +46,8 @@ export function changeBetween(older: string, newer: string): TextChange | null {
 }
 
 const VISIBLE: Record<string, string> = {
-  "\r": "␍",
-  "\n": "␊",
+  "\r": "[CR]",
+  "\n": "↵",
   "\t": "→",
   " ": "·",
   "\u00a0": "[NBSP]",
