@@ -13,13 +13,21 @@ if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
     from svcnb.panels.action_editor import ActionEditor
     from svcnb.panels.base import Panel, command
+    from svcnb.panels.permissions import PermissionsPanel
 
-__all__ = ["AccountPanel", "ActionEditor", "Panel", "command"]
+__all__ = [
+    "AccountPanel",
+    "ActionEditor",
+    "Panel",
+    "PermissionsPanel",
+    "command",
+]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
     "ActionEditor": "svcnb.panels.action_editor",
     "Panel": "svcnb.panels.base",
+    "PermissionsPanel": "svcnb.panels.permissions",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""

@@ -32,7 +32,7 @@ export function waterfall(trace: TraceView): HTMLElement {
   const head = h(
     "tr",
     {},
-    ...["ms", "event", "time line", "memory"].map((title) => h("th", { scope: "col" }, title)),
+    ...["ms", "event", "waiting", "memory"].map((title) => h("th", { scope: "col" }, title)),
   );
   return h(
     "div",
