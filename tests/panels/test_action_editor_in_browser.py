@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import pytest
 
@@ -23,13 +24,13 @@ panel
 """
 
 
-def ready(nb):
+def ready(nb: Any) -> Any:
     panel = nb.panel("Action editor")
     nb.tab.locator(".svcnb-panel[data-ready]:visible").first.wait_for()
     return panel
 
 
-def source_of(panel):
+def source_of(panel: Any) -> Any:
     return panel.get_by_role("textbox", name="Source of the action")
 
 
