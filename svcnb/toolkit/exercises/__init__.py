@@ -18,6 +18,7 @@ from svcnb.toolkit.exercises import (
     typed_data,
 )
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
+from svcnb.toolkit.exercises.report import report
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
 
@@ -60,4 +61,7 @@ def check(name: str, answer: object) -> Verdict:
         exercise = EXERCISES[name]
     except KeyError:
         raise LookupError(f"no exercise is called {name!r}; there are: {', '.join(sorted(EXERCISES))}") from None
-    return exercise.check(answer)
+    verdict = exercise.check(answer)
+    if answer is not ...:
+        report(name, right=verdict.right)
+    return verdict
