@@ -15,9 +15,9 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from svcnb.client.errors import InvalidArgument
+from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
 from svcnb.workshop.roster import Learner, UnknownLearner
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
-UNAUTHORIZED, FORBIDDEN, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 403, 413, 422, 502
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 403, 404, 413, 422, 502
 
 HARMLESS: Final = re.compile(
     r"GET /state|GET /runs/[\w-]+|POST /faucet|POST /contract-wallets|POST /agents/approve|POST /processor/pi_\w+"
@@ -39,6 +39,12 @@ HARMLESS: Final = re.compile(
 
 _WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 _EVERYBODY: Final = "All learners share this emulator, so its time, faults, snapshots and network are the teacher's."
+
+
+class Order(BaseModel):
+    """What a teacher wants done with one learner."""
+
+    label: str = Field("", max_length=200)
 
 
 class Verdict(BaseModel):
@@ -115,6 +121,8 @@ class Desk:
                 Route("/health", self._health),
                 Route("/board", self._board),
                 Route("/board.json", self._board_json),
+                Route("/learners/{name}/{verb}", self._teach, methods=["POST"]),
+                Route("/teacher/{path:path}", self._teacher_control, methods=["GET", "POST", "DELETE"]),
                 Route("/verdicts", self._verdict, methods=["POST"]),
                 Route("/control/{path:path}", self._control, methods=["GET", "POST", "DELETE"]),
             ],
@@ -139,6 +147,39 @@ class Desk:
 
         self._require_teacher(request)
         return JSONResponse(self._room.board().as_dict())
+
+    async def _teach(self, request: Request) -> Response:
+        """Adds, resets, saves or restores one learner."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._require_teacher(request)
+        name, verb = request.path_params["name"], request.path_params["verb"]
+        try:
+            order = Order.model_validate_json(await _body(request) or b"{}")
+            return JSONResponse(await run_in_threadpool(self._do, name, verb, order.label))
+        except ValidationError as error:
+            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or a label.") from None
+        except InvalidArgument as error:
+            raise _Refused(NOT_FOUND, error.message, error.hint) from None
+        except SvcnbError as error:
+            raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
+
+    def _do(self, name: str, verb: str, label: str) -> dict[str, Any]:
+        if verb in {"add", "reset"}:
+            getattr(self._room, verb)(name)
+            return {"environment": self._room.environment(name)}
+        if verb == "save":
+            self._room.save(name, label)
+            return {"saved": label}
+        if verb == "restore":
+            return self._room.restore(name, label).model_dump()
+        raise InvalidArgument(f"nobody can {verb[:20]!r} a learner", hint="add, reset, save or restore.")
+
+    async def _teacher_control(self, request: Request) -> Response:
+        """The control plane, whole: faults, time, snapshots of the room."""
+        self._require_teacher(request)
+        return await self._pass_on(request)
 
     def _require_teacher(self, request: Request) -> None:
         given = _bearer(request) or request.query_params.get("token", "")
@@ -167,14 +208,16 @@ class Desk:
         return JSONResponse({"ok": True})
 
     async def _control(self, request: Request) -> Response:
+        self._learner(request)
+        if HARMLESS.fullmatch(f"{request.method} /{request.path_params['path']}") is None:
+            raise _Refused(FORBIDDEN, _EVERYBODY, "Go on with the next cell, or ask your teacher to do it for all.")
+        return await self._pass_on(request)
+
+    async def _pass_on(self, request: Request) -> Response:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        self._learner(request)
-        path = f"/{request.path_params['path']}"
-        if HARMLESS.fullmatch(f"{request.method} {path}") is None:
-            raise _Refused(FORBIDDEN, _EVERYBODY, "Go on with the next cell, or ask your teacher to do it for all.")
-        raw = await _body(request)
+        path, raw = f"/{request.path_params['path']}", await _body(request)
         try:
             return JSONResponse(await run_in_threadpool(self._forward, request.method, path, raw))
         except ControlRefused as error:
