@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from svcnb.control import ControlRefused, EmulatorControl, EmulatorError
@@ -88,6 +90,29 @@ def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
     emulator = Emulator(**(chosen | settings))
     _running[name] = emulator
     return emulator
+
+
+def lessons_folder(wanted: Path | None) -> Path:
+    """Where the lessons are.
+
+    Args:
+        wanted: The folder asked for, None for the usual one.
+
+    Returns:
+        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
+    """
+    packaged = Path(__file__).resolve().parent / "notebooks"
+    working_copy = Path(__file__).resolve().parents[1] / "notebooks"
+    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
+        return working_copy
+    source = packaged if packaged.is_dir() else working_copy
+    target = (wanted or Path("svcnb-lessons")).resolve()
+    for file in sorted(path for path in source.rglob("*") if path.is_file()):
+        copy = target / file.relative_to(source)
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return target
 
 
 def _at_a_desk(base_url: str) -> EmulatorControl | None:

@@ -11,11 +11,13 @@ from svcnb.toolkit.exercises import (
     convert_and_transfer,
     credits_and_cost,
     groups,
+    history,
     keys,
     quickstart,
     testing,
     triggers,
     typed_data,
+    workshop,
 )
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
 from svcnb.toolkit.exercises.report import report
@@ -36,8 +38,10 @@ EXERCISES: dict[str, Exercise] = {
         audit,
         credits_and_cost,
         triggers,
+        history,
         batches,
         testing,
+        workshop,
     )
     for exercise in lesson.EXERCISES
 }
