@@ -33,6 +33,10 @@ WALLET = "0x00000000000000000000000000000000000000aa"
 WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
 
 
+# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+PATIENCE_S = 600
+
+
 class Room:
     """Runs actions and waits for their outcome; one engine behind it."""
 
@@ -49,7 +53,7 @@ class Room:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for a coroutine on the engine's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S)
 
     def host(
         self,
@@ -58,6 +62,7 @@ class Room:
         packages: Packages | None = None,
         headers: dict[str, str] | None = None,
         cid: str = CID,
+        account: str = "",
     ) -> ActionHost:
         """A host with one wallet."""
 
@@ -73,6 +78,7 @@ class Room:
             headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
             network=network or Network("deny"),
             packages=packages,
+            account=account,
         )
 
     def submit(
@@ -85,7 +91,7 @@ class Room:
 
     def run(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Outcome:
         """Runs to the end."""
-        return self.submit(source, params, host=host, **limits).result(90)
+        return self.submit(source, params, host=host, **limits).result(PATIENCE_S)
 
     def value(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Any:
         """The response of a run that must succeed."""
@@ -101,7 +107,7 @@ class Room:
         assert outcome.error is not None
         return outcome.error
 
-    def until(self, condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
         """Waits for something that the engine does in the background."""
         end = time.monotonic() + seconds
         while not condition():

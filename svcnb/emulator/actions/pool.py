@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from svcnb.emulator.actions.fairness import Shares
 from svcnb.emulator.actions.isolate import Isolate, StartFailed
 from svcnb.emulator.actions.processes import ProcessHost
 from svcnb.emulator.actions.protocol import EngineUnavailable
@@ -21,6 +22,7 @@ _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
+_WARMING_S = 0.08  # processor time of a spare before it does anything
 
 
 class Pool:
@@ -28,8 +30,9 @@ class Pool:
 
     Args:
         new_host: Makes the host that starts processes; called again when one is lost.
-        spares: How many to keep ready. While runs have to wait for one, up to four times as many are kept; after half a
-            minute without waiting the number goes back.
+        spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
+            lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
+        shares: What accounts used lately.
         clock: Seconds, monotonic.
     """
 
@@ -38,6 +41,7 @@ class Pool:
         new_host: Callable[[Callable[[], None]], ProcessHost],
         *,
         spares: int,
+        shares: Shares,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
@@ -45,15 +49,17 @@ class Pool:
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
+        self._reserve = min(1, spares - 1)
+        self._shares = shares
         self._ready: deque[Isolate] = deque()
-        self._waiting: deque[asyncio.Future[Isolate]] = deque()
+        self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
         self._starting: set[asyncio.Task[None]] = set()
         # Two at a time on two cores: more would only make each slower.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures = 0
         self._last_failure = ""
         self._open_until = 0.0
-        self._last_wait = 0.0
+        self._last_low = 0.0
         self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
@@ -100,24 +106,24 @@ class Pool:
         if host is not None:
             await host.stop()
 
-    async def take(self) -> Isolate:
+    async def take(self, account: str = "") -> Isolate:
         """A warm isolate for one job; the caller closes it.
+
+        Args:
+            account: Who asks; who used the least lately gets the next.
 
         Raises:
             EngineUnavailable: None can be started.
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine does not run")
-        while self._ready:
-            isolate = self._ready.popleft()
-            if isolate.usable:
-                self._fill_soon()
-                return isolate
-            isolate.close()
-        self._last_wait = self._clock()
-        self._target = min(self._target + 1, self._base * _GROWTH)
+        self._bury_dead()
+        if self._may_take(account):
+            return self._hand_out(account)
+        self._grow()
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        entry = (account, place)
+        self._waiting.append(entry)
         self._fill()
         try:
             return await place
@@ -126,8 +132,30 @@ class Pool:
                 place.result().close()
             raise
         finally:
-            if place in self._waiting:
-                self._waiting.remove(place)
+            if entry in self._waiting:
+                self._waiting.remove(entry)
+
+    def _may_take(self, account: str) -> bool:
+        ready = len(self._ready)
+        return ready > self._reserve or (ready > 0 and not self._shares.greedy(account))
+
+    def _hand_out(self, account: str) -> Isolate:
+        isolate = self._ready.popleft()
+        self._shares.add(account, _WARMING_S)
+        if len(self._ready) <= self._reserve:
+            self._grow()
+        self._fill_soon()
+        return isolate
+
+    def _grow(self) -> None:
+        """Spares run low: more of them from now on, since warming one takes longer than most runs."""
+        self._last_low = self._clock()
+        self._target = min(self._target + 1, self._base * _GROWTH)
+
+    def _bury_dead(self) -> None:
+        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
+            self._ready.remove(isolate)
+            isolate.close()
 
     def _fill_soon(self) -> None:
         """Starting a process is work for a whole core: a run that has just begun comes first, if there are others."""
@@ -156,12 +184,19 @@ class Pool:
         await isolate.start(_START_S)
         self.started += 1
         self._failures = 0
-        while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(isolate)
-                return
         self._ready.append(isolate)
+        self._serve()
+
+    def _serve(self) -> None:
+        """Hands spares to whoever waits, the account that used the least lately first."""
+        while self._waiting:
+            entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting[0]))
+            account, place = entry
+            if not place.done():
+                if not self._may_take(account):
+                    return
+                place.set_result(self._hand_out(account))
+            self._waiting.remove(entry)
 
     def _added(self, task: asyncio.Task[None]) -> None:
         self._starting.discard(task)
@@ -185,8 +220,8 @@ class Pool:
             asyncio.get_running_loop().call_later(_OPEN_S, self._fill)
 
     def _refuse_waiting(self, text: str) -> None:
-        waiting, self._waiting = self._waiting, deque()
-        for place in waiting:
+        waiting, self._waiting = self._waiting, []
+        for _, place in waiting:
             if not place.done():
                 place.set_exception(EngineUnavailable(text))
 
@@ -206,7 +241,7 @@ class Pool:
 
     def _settle(self) -> None:
         self._calm = None
-        if self._clock() - self._last_wait >= _CALM_S:
+        if self._clock() - self._last_low >= _CALM_S:
             self._target = self._base
             while len(self._ready) > self._target:
                 self._ready.pop().close()

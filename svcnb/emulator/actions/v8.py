@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from svcnb import parts
+from svcnb.emulator.actions.fairness import Places, Shares
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.names import names_json
 from svcnb.emulator.actions.pool import Pool
@@ -61,7 +62,7 @@ class V8Engine:
     Args:
         limits: Limits that processes are prepared for; a run may have tighter ones.
         spares: Warm processes to keep.
-        concurrency: Runs at once; more wait in line.
+        concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
         bootstrap: The bundle, for tests.
 
@@ -84,14 +85,13 @@ class V8Engine:
         self._deno = parts.deno()
         if not bootstrap.is_file():
             raise parts.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
-        self._concurrency = concurrency
-        self._gate = asyncio.Semaphore(concurrency)
-        self._pool = Pool(self._new_host, spares=spares)
+        self._places = Places(concurrency)
+        self._shares = Shares()
+        self._pool = Pool(self._new_host, spares=spares, shares=self._shares)
         self._folder: Path | None = None
         self._sessions: set[Session] = set()
         self._ending: dict[Isolate, asyncio.TimerHandle] = {}
         self._watch: asyncio.Task[None] | None = None
-        self._in_line = 0
         self._stopped = True
 
     async def prepare(self) -> None:
@@ -123,15 +123,8 @@ class V8Engine:
         if not source.strip("".join(_BLANK)):
             return _nothing_to_do()
         came = time.monotonic()
-        self._in_line += 1
-        try:
-            await self._gate.acquire()
-        finally:
-            self._in_line -= 1
-        try:
+        async with self._places.held_by(host.account):
             return await self._run(source, params, limits, host, came)
-        finally:
-            self._gate.release()
 
     def state(self) -> EngineState:
         """Where the engine stands."""
@@ -139,13 +132,13 @@ class V8Engine:
             name=NAME,
             ready=self._pool.ready,
             running=len(self._sessions),
-            waiting=self._in_line + self._pool.waiting,
+            waiting=self._places.waiting + self._pool.waiting,
             started=self._pool.started,
             available=not self._stopped and self._pool.available,
         )
 
     async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
-        isolate = await self._pool.take()
+        isolate = await self._pool.take(host.account)
         waited_s = time.monotonic() - came
         outcome = None
         try:
@@ -183,6 +176,7 @@ class V8Engine:
         while self._sessions:
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
+                self._shares.add(session.account, _LOOK_S)
                 session.check_memory(_MEMORY_SLACK)
                 if session.elapsed_s > _BRIEF_S:
                     session.give_way()
