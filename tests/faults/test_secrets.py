@@ -103,6 +103,7 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
     payment = svc.billing.create_payment_intent(500)
     runner = svc.with_key(key)
     shown: list[tuple[str, bytes]] = []
+    value: Any
 
     def show(what: str, value: Any) -> None:
         texts = [repr(value), str(value)]
