@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
     from svcnb.panels.base import Panel, command
     from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.triggers import TriggersPanel
 
-__all__ = ["AccountPanel", "Panel", "PermissionsPanel", "command"]
+__all__ = ["AccountPanel", "Panel", "PermissionsPanel", "TriggersPanel", "command"]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
+    "TriggersPanel": "svcnb.panels.triggers",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""
