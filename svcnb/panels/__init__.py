@@ -12,15 +12,27 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
     from svcnb.panels.base import Panel, command
+    from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.signing import SigningPanel
     from svcnb.panels.triggers import TriggersPanel
 
-__all__ = ["AccountPanel", "Panel", "PermissionsPanel", "TriggersPanel", "command"]
+__all__ = [
+    "AccountPanel",
+    "BrowserSigner",
+    "Panel",
+    "PermissionsPanel",
+    "SigningPanel",
+    "TriggersPanel",
+    "command",
+]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
+    "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
+    "SigningPanel": "svcnb.panels.signing",
     "TriggersPanel": "svcnb.panels.triggers",
     "command": "svcnb.panels.base",
 }
