@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
+    from svcnb.panels.action_editor import ActionEditor
     from svcnb.panels.base import Panel, command
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccountPanel",
+    "ActionEditor",
     "BrowserSigner",
     "Panel",
     "PermissionsPanel",
@@ -29,6 +31,7 @@ __all__ = [
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
+    "ActionEditor": "svcnb.panels.action_editor",
     "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
