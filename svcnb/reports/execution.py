@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import nbformat
+from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from papermill import execute_notebook
@@ -37,6 +39,13 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             extra_arguments=["--IPKernelApp.log_level=40"],
         )
         client.execute(env=dict(environment))
+
+
+def _close_loop() -> None:
+    """Closes the event loop that nbclient made for this thread and leaves open; Jupyter makes a new one if need be."""
+    loop = ensure_event_loop()
+    if not loop.is_running():
+        loop.close()
 
 
 papermill_engines.register(ENGINE, _Engine)
@@ -75,4 +84,7 @@ def execute(
             )
         except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
             error = failure
+        finally:
+            if threading.current_thread() is not threading.main_thread():
+                _close_loop()
         return nbformat.read(running, as_version=4), error
