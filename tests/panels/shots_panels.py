@@ -72,7 +72,7 @@ ACCOUNT = "import svcnb\npanel = svcnb.panels.AccountPanel(svcnb.Client())\npane
 
 
 def test_account(notebook, theme, shoot, emulator):
-    panel = notebook(ACCOUNT, theme=theme).panel("Account")
+    panel = notebook(ACCOUNT, theme=theme, viewport={"width": 1100, "height": 1900}).panel("Account")
     shoot(panel, "account-begin")
     panel.get_by_label("Name", exact=True).fill("treasury")
     panel.get_by_role("button", name="Create", exact=True).click()
