@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from svcnb.panels.base import Panel, command
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.runs import RunsPanel
     from svcnb.panels.signing import SigningPanel
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "BrowserSigner",
     "Panel",
     "PermissionsPanel",
+    "RunsPanel",
     "SigningPanel",
     "command",
 ]
@@ -33,6 +35,7 @@ _HOME: Final = {
     "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
+    "RunsPanel": "svcnb.panels.runs",
     "SigningPanel": "svcnb.panels.signing",
     "command": "svcnb.panels.base",
 }
