@@ -33,10 +33,10 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
   let chosen: Filters = { action: "", key: "", status: "", origin: "", everyone: false };
   const tell = () =>
     changed({
-      action: selects.action.value,
-      key: selects.key.value,
-      status: selects.status.value,
-      origin: selects.origin.value,
+      action: selects.action.value || "",
+      key: selects.key.value || "",
+      status: selects.status.value || "",
+      origin: selects.origin.value || "",
       everyone: everyone.checked,
     });
   for (const control of [...Object.values(selects), everyone]) control.addEventListener("change", tell);
@@ -54,7 +54,7 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
         ...wanted.map(([value, text]) => h("option", { value, selected: value === chosen[name] }, text)),
       );
     }
-    control.value = chosen[name];
+    pick(control, chosen[name]);
   }
 
   return {
@@ -74,7 +74,7 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
     set(filters): void {
       chosen = filters;
       everyone.checked = filters.everyone;
-      for (const name of ["action", "key", "status", "origin"] as const) selects[name].value = filters[name];
+      for (const name of ["action", "key", "status", "origin"] as const) pick(selects[name], filters[name]);
     },
     offer(choices, sources): void {
       fill("action", choices.action);
@@ -94,6 +94,10 @@ export function filterRow(changed: (filters: Filters) => void): FilterRow {
 
 function select(): HTMLSelectElement {
   return h("select", {}, h("option", { value: "" }, "all"));
+}
+
+function pick(control: HTMLSelectElement, value: string): void {
+  for (const option of control.querySelectorAll("option")) option.selected = option.getAttribute("value") === value;
 }
 
 function labelled(label: string, control: HTMLElement): HTMLElement {
