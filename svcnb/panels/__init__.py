@@ -11,26 +11,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
+    from svcnb.panels.action_editor import ActionEditor
     from svcnb.panels.base import Panel, command
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
     from svcnb.panels.signing import SigningPanel
+    from svcnb.panels.triggers import TriggersPanel
 
 __all__ = [
     "AccountPanel",
+    "ActionEditor",
     "BrowserSigner",
     "Panel",
     "PermissionsPanel",
     "SigningPanel",
+    "TriggersPanel",
     "command",
 ]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
+    "ActionEditor": "svcnb.panels.action_editor",
     "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
     "SigningPanel": "svcnb.panels.signing",
+    "TriggersPanel": "svcnb.panels.triggers",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""
