@@ -21,6 +21,8 @@ _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
+# A run that comes and goes within this gives its place to the next: another process would only make both slower.
+_PATIENCE_S = 0.05
 
 
 class Pool:
@@ -30,6 +32,8 @@ class Pool:
         new_host: Makes the host that starts processes; called again when one is lost.
         spares: How many to keep ready. While runs have to wait for one, up to four times as many are kept; after half a
             minute without waiting the number goes back.
+        reuse: Whether isolates come back by `give`. Those on loan then count as kept, and more are started only for
+            runs that have waited for some time.
         clock: Seconds, monotonic.
     """
 
@@ -38,10 +42,13 @@ class Pool:
         new_host: Callable[[Callable[[], None]], ProcessHost],
         *,
         spares: int,
+        reuse: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
         self._base = spares
+        self._reuse = reuse
+        self._lent = 0
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
@@ -111,23 +118,50 @@ class Pool:
         while self._ready:
             isolate = self._ready.popleft()
             if isolate.usable:
+                self._lent += self._reuse
                 self._fill_soon()
                 return isolate
             isolate.close()
-        self._last_wait = self._clock()
-        self._target = min(self._target + 1, self._base * _GROWTH)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
-        self._fill()
+        patience = None
+        if self._reuse:
+            patience = asyncio.get_running_loop().call_later(_PATIENCE_S, self._grow)
+            self._fill()
+        else:
+            self._grow()
         try:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
+                self._lent -= self._reuse
                 place.result().close()
             raise
         finally:
+            if patience is not None:
+                patience.cancel()
             if place in self._waiting:
                 self._waiting.remove(place)
+
+    def give(self, isolate: Isolate, *, again: bool) -> None:
+        """Takes an isolate back that `take` handed out.
+
+        Args:
+            isolate: The isolate.
+            again: Whether it may serve another run.
+        """
+        self._lent -= 1
+        if again and isolate.usable and not self._stopped:
+            isolate.rest()
+            self._hand_on(isolate)
+        else:
+            isolate.close()
+        self._fill()
+
+    def _grow(self) -> None:
+        self._last_wait = self._clock()
+        self._target = min(self._target + 1, self._base * _GROWTH)
+        self._fill()
 
     def _fill_soon(self) -> None:
         """Starting a process is work for a whole core: a run that has just begun comes first, if there are others."""
@@ -142,7 +176,8 @@ class Pool:
             self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
-        wanted = self._target + len(self._waiting) - len(self._ready) - len(self._starting)
+        needed = 0 if self._reuse else len(self._waiting)
+        wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, self._max_starting - len(self._starting))):
             task = asyncio.ensure_future(self._add())
             self._starting.add(task)
@@ -156,12 +191,17 @@ class Pool:
         await isolate.start(_START_S)
         self.started += 1
         self._failures = 0
+        self._hand_on(isolate)
+
+    def _hand_on(self, isolate: Isolate) -> None:
         while self._waiting:
             place = self._waiting.popleft()
             if not place.done():
+                self._lent += self._reuse
                 place.set_result(isolate)
                 return
         self._ready.append(isolate)
+        self._settle_later()
 
     def _added(self, task: asyncio.Task[None]) -> None:
         self._starting.discard(task)
@@ -208,7 +248,7 @@ class Pool:
         self._calm = None
         if self._clock() - self._last_wait >= _CALM_S:
             self._target = self._base
-            while len(self._ready) > self._target:
+            while self._ready and len(self._ready) + self._lent > self._target:
                 self._ready.pop().close()
         else:
             self._settle_later()

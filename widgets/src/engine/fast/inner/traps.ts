@@ -1,0 +1,51 @@
+/** Everything that V8 has and this realm lacks: touching it is a trap. */
+import { trap } from "./host.ts";
+
+/** Members of a built-in, or of its prototype, by the name of the built-in. */
+export interface Shape {
+  readonly statics: readonly string[];
+  readonly members: readonly string[] | null;
+}
+
+/** Members that exist here but answer otherwise than V8. */
+const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
+  Array: ["toLocaleString"],
+  BigInt: ["toLocaleString"],
+  Date: ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"],
+  Number: ["toLocaleString"],
+  Object: ["toLocaleString"],
+  String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
+};
+
+/** Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do. */
+const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics"];
+
+function lay(owner: object, name: string, what: string): void {
+  Object.defineProperty(owner, name, {
+    get: () => trap(what),
+    set: () => trap(what),
+    enumerable: false,
+    configurable: true,
+  });
+}
+
+/** Makes a trap of every global in `globals` and every member in `shapes` that is missing. */
+export function layTraps(globals: readonly string[], shapes: Readonly<Record<string, Shape>>): void {
+  // deno-lint-ignore no-explicit-any
+  const realm = globalThis as any;
+  for (const name of Object.keys(shapes)) {
+    const found = realm[name];
+    if (found === undefined || found === null) continue;
+    const { statics, members } = shapes[name]!;
+    for (const member of statics) if (!Object.hasOwn(found, member)) lay(found, member, `${name}.${member}`);
+    if (members === null) continue;
+    const otherwise = OTHERWISE[name] ?? [];
+    for (const member of members) {
+      if (!Object.hasOwn(found.prototype, member) || otherwise.includes(member)) {
+        lay(found.prototype, member, `${name}.prototype.${member}`);
+      }
+    }
+  }
+  for (const name of globals) if (!(name in realm)) lay(realm, name, name);
+  for (const name of GLOBALS) lay(realm, name, name);
+}
