@@ -43,7 +43,14 @@ class Room:
 
     @staticmethod
     async def _start(engine: dict[str, Any]) -> V8Engine:
-        made = V8Engine(ActionLimits(), **engine)
+        import os
+        if os.environ.get("ENG") == "fast":
+            from svcnb.emulator.actions.fast import FastEngine
+            if "spares" in engine: engine["processes"] = engine.pop("spares")
+            engine.pop("bootstrap", None)
+            made = FastEngine(ActionLimits(), **engine)
+        else:
+            made = V8Engine(ActionLimits(), **engine)
         await made.start()
         return made
 

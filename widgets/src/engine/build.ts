@@ -16,7 +16,8 @@ const SHARED: esbuild.BuildOptions = {
   mainFields: ["module", "browser", "main"],
   target: "esnext",
   minifySyntax: true,
-  minifyWhitespace: true, // names stay: actions see those of ethers' classes
+  minifyWhitespace: true,
+  keepNames: true, // actions see those of ethers' classes
   legalComments: "none",
   define: { global: "globalThis" },
   logLevel: "warning",

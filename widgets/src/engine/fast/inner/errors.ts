@@ -40,6 +40,8 @@ const { apply, construct, getOwnPropertyDescriptor, deleteProperty, defineProper
 const traceOf = (error: object) => apply(WeakMap.prototype.get, traces, [error]) as Trace | undefined;
 const remember = WeakMap.prototype.set;
 const match = RegExp.prototype.exec;
+/** Built-ins that V8 leaves no trace of. */
+const PASSING = ["apply", "call", "construct"];
 let making = 0;
 let main: unknown = null;
 
@@ -110,7 +112,12 @@ function textOf(error: Error, { frames, exact }: Trace): string {
   }
   if (own > 0) {
     if (!exact) trap("the stack of an error of the engine");
-    for (let i = 0; i < frames.length; i++) if (frames[i]!.isNative()) trap("a stack through a built-in function");
+    for (let i = 0; i < frames.length; i++) {
+      const frame = frames[i]!;
+      if (!frame.isNative()) continue;
+      const name = frame.getFunctionName() ?? "";
+      if (!PASSING.includes(name)) trap(`a stack through ${name}`);
+    }
     const last = frames[frames.length - 1]!;
     const resumed = last.getFileName() !== OWN_FILE && last.getFunctionName() !== "<eval>";
     if (resumed && last.getFunction() !== main) trap("the stack of an error after an await");
@@ -161,6 +168,9 @@ const stack = Object.getOwnPropertyDescriptor(NativeError.prototype, "stack");
 if (stack !== undefined) Reflect.deleteProperty(NativeError.prototype, "stack");
 NativeError.stackTraceLimit = 50;
 NativeError.prepareStackTrace = (error: Error, frames: CallSite[]) => {
-  note(error, frames, making > 0 ? true : reword(error));
+  // Asked again when an error is thrown on, and for thrown values that are no errors.
+  if (typeof error === "object" && error !== null && traceOf(error) === undefined) {
+    note(error, frames, making > 0 ? true : reword(error));
+  }
   return "";
 };

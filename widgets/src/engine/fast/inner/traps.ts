@@ -46,6 +46,19 @@ export function layTraps(globals: readonly string[], shapes: Readonly<Record<str
       }
     }
   }
+  for (const sample of [() => {}, async () => {}, function* () {}, async function* () {}]) refuseText(sample);
   for (const name of globals) if (!(name in realm)) lay(realm, name, name);
   for (const name of GLOBALS) lay(realm, name, name);
+}
+
+/** Code from text is refused by V8 in its own words. */
+function refuseText(sample: object): void {
+  const prototype = Object.getPrototypeOf(sample);
+  const refuse = () => trap("code from text");
+  const constructor = new Proxy(prototype.constructor, { apply: refuse, construct: refuse });
+  const { enumerable, configurable, writable } = Object.getOwnPropertyDescriptor(prototype, "constructor")!;
+  Object.defineProperty(prototype, "constructor", { value: constructor, enumerable, configurable, writable });
+  if (prototype === Function.prototype) {
+    Object.defineProperty(globalThis, "Function", { value: constructor, writable: true, configurable: true });
+  }
 }
