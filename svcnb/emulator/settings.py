@@ -90,7 +90,12 @@ class Settings(BaseModel):
 
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field("v8", description="Which engine runs actions.")
-    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes kept ready.")
+    action_engine: Literal["v8", "fast", "auto"] = Field(
+        "v8",
+        description="What runs actions: 'v8' (a process for each), 'fast' (QuickJS from an image) or 'auto' (fast where it "
+        "is exact, else v8).",
+    )
+    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes of v8 kept ready.")
     action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")
