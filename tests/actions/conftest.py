@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from svcnb.emulator.actions.auto import AutoEngine
+from svcnb.emulator.actions.fast import FastEngine
 from svcnb.emulator.actions.host import ActionHost, KeyRefused
 from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
-from svcnb.emulator.actions.protocol import Outcome
+from svcnb.emulator.actions.protocol import Engine, Outcome
 from svcnb.emulator.actions.v8 import V8Engine
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.randomness import Randomness
@@ -36,21 +38,15 @@ WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464
 class Room:
     """Runs actions and waits for their outcome; one engine behind it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, **engine: Any) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, kind: str = "v8", **engine: Any) -> None:
         self.loop = loop
+        self.kind = kind
         self.custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
-        self.engine: V8Engine = self.call(self._start(engine))
+        self.engine: Engine = self.call(self._start(kind, engine))
 
     @staticmethod
-    async def _start(engine: dict[str, Any]) -> V8Engine:
-        import os
-        if os.environ.get("ENG") == "fast":
-            from svcnb.emulator.actions.fast import FastEngine
-            if "spares" in engine: engine["processes"] = engine.pop("spares")
-            engine.pop("bootstrap", None)
-            made = FastEngine(ActionLimits(), **engine)
-        else:
-            made = V8Engine(ActionLimits(), **engine)
+    async def _start(kind: str, engine: dict[str, Any]) -> Engine:
+        made: Engine = {"v8": V8Engine, "fast": FastEngine, "auto": AutoEngine}[kind](ActionLimits(), **engine)
         await made.start()
         return made
 
@@ -129,7 +125,7 @@ def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
                 continue
             fields = status.rpartition(")")[2].split()
             parents[int(entry.name)] = int(fields[1])
-            if b"engine.js" in command and fields[0] != "Z":
+            if (b"engine.js" in command or b"fast.js" in command) and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
     return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
 
@@ -145,13 +141,20 @@ def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
-@pytest.fixture(scope="session")
-def room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Room]:
-    """The engine that most tests share."""
-    made = Room(engine_loop, spares=2, concurrency=8)
+@pytest.fixture(scope="session", params=["v8", "auto"])
+def room(request: pytest.FixtureRequest, engine_loop: asyncio.AbstractEventLoop) -> Iterator[Room]:
+    """The engine that most tests share; each answers all of them."""
+    made = Room(engine_loop, request.param, spares=2, concurrency=8)
     yield made
     made.call(made.engine.stop())
-    made.until(lambda: not isolates(), "every isolate is gone once the engine has stopped")
+
+
+@pytest.fixture(scope="session")
+def fast_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Room]:
+    """The engine `fast` by itself."""
+    made = Room(engine_loop, "fast", concurrency=8)
+    yield made
+    made.call(made.engine.stop())
 
 
 @pytest.fixture

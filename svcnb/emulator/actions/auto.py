@@ -19,7 +19,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME: Final = "auto"
 
 # Work that takes QuickJS this long takes V8 a fraction of it; a process of its own is worth its price.
-BUSY_MS: Final = 100
+BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
     r"\b(Intl|WebAssembly|Temporal|WeakRef|FinalizationRegistry|SharedArrayBuffer|Atomics|subtle|Blob|File|FormData"
@@ -92,14 +92,17 @@ class AutoEngine:
             outcome.trace.why = why
             return outcome
         repeatable = RepeatableHost(host)
-        first = await self._fast.run(source, params, limits, repeatable)
-        why = _reason_to_repeat(first)
-        if why is None:
-            first.trace.why = "it names nothing that fast lacks"
-            return first
-        if first.error_kind == "unsupported":
-            self._learn(mark, f"it came upon {why} before")
-        return await self._repeat(source, params, limits, repeatable, first, why)
+        try:
+            first = await self._fast.run(source, params, limits, repeatable)
+            why = _reason_to_repeat(first)
+            if why is None:
+                first.trace.why = "it names nothing that fast lacks"
+                return first
+            if first.error_kind == "unsupported":
+                self._learn(mark, f"it came upon {why} before")
+            return await self._repeat(source, params, limits, repeatable, first, why)
+        finally:
+            repeatable.close()
 
     def state(self) -> EngineState:
         """Where both engines stand, together; each by itself among the details."""

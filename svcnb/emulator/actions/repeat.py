@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from svcnb.emulator.actions.protocol import (
     FetchRequest,
@@ -21,32 +22,28 @@ T = TypeVar("T")
 ASTRAY_TEXT: Final = "The repeated run makes other requests than before"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Entry:
     """One operation of the first attempt.
 
     Attributes:
         asked: Its name and arguments.
         is_request: Whether it reaches beyond the service.
-        answer: What came back; None while it is under way, or when the attempt ended before.
-        refused: Its refusal.
-        answered: Whether either is known.
+        work: Its answer or refusal; goes on when the attempt ends meanwhile.
     """
 
     asked: tuple[object, ...]
     is_request: bool
-    answer: object = None
-    refused: OperationRefused | None = None
-    answered: bool = False
+    work: asyncio.Future[object]
 
 
 class RepeatableHost:
     """A host that remembers what it answered, so that a repeated run can be told the same.
 
-    What the first attempt asked is answered from memory. A key operation can be asked anew without harm. A request
-    cannot: it may have done something out there. So the repetition has gone astray when it makes another request
-    while those of the first attempt are not used up, when it makes one whose answer never came, or when it ends
-    without having made one.
+    What the first attempt asked is answered from memory, or by the very request that is still under way. A key
+    operation can be asked anew without harm. A request cannot: it may have done something out there. So the repetition
+    has gone astray when it makes another request while those of the first attempt are not used up, or when it ends
+    without having made one of them.
 
     Args:
         host: Answers what is new.
@@ -123,28 +120,32 @@ class RepeatableHost:
         """See `Host`. Loading a package changes nothing, so it is not remembered."""
         return await self._host.package(specifier, importer)
 
-    async def _answer(
-        self, asked: tuple[object, ...], ask: Callable[[], Awaitable[T]], *, is_request: bool = False
-    ) -> T:
-        entry = self._find(asked, is_request=is_request)
-        if not entry.answered:
-            try:
-                entry.answer = await ask()
-            except OperationRefused as refused:
-                entry.refused = refused
-            entry.answered = True
-        if entry.refused is not None:
-            raise entry.refused
-        return cast("T", entry.answer)
+    def close(self) -> None:
+        """Ends requests that nobody waits for any more; both attempts are over."""
+        for entry in self._entries:
+            entry.work.cancel()
 
-    def _find(self, asked: tuple[object, ...], *, is_request: bool) -> _Entry:
-        if self._left is None:
-            self._entries.append(_Entry(asked, is_request))
-            return self._entries[-1]
-        entry = next((entry for entry in self._left if entry.asked == asked), None)
-        if entry is not None:
+    async def _answer(
+        self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]], *, is_request: bool = False
+    ) -> T:
+        entry = self._find(asked)
+        if entry is None:
+            if is_request and any(other.is_request for other in self._left or ()):
+                self._lost_its_way = True
+                raise OperationRefused(ASTRAY_TEXT)
+            entry = _Entry(asked, is_request, asyncio.ensure_future(ask()))
+            entry.work.add_done_callback(_look_at)
+            self._entries.append(entry)
+        return cast("T", await asyncio.shield(entry.work))
+
+    def _find(self, asked: tuple[object, ...]) -> _Entry | None:
+        entry = next((entry for entry in self._left or () if entry.asked == asked), None)
+        if entry is not None and self._left is not None:
             self._left.remove(entry)
-        if is_request and (not entry.answered if entry else any(other.is_request for other in self._left)):
-            self._lost_its_way = True
-            raise OperationRefused(ASTRAY_TEXT)
-        return entry or _Entry(asked, is_request)
+        return entry
+
+
+def _look_at(work: asyncio.Future[object]) -> None:
+    """A refusal that nobody waited for is no news."""
+    if not work.cancelled():
+        work.exception()
