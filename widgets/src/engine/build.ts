@@ -40,7 +40,7 @@ export async function build(outDir: string): Promise<void> {
     entryPoints: [join(here, "fast/inner/main.ts")],
     write: false,
     format: "iife",
-    supported: { using: false },
+    banner: { js: '"use strict";' },
     plugins: [insideImage(), leanEthers()],
   });
   const engine = new WebAssembly.Module(await Deno.readFile(join(outDir, "quickjs.wasm")));

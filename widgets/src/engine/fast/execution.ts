@@ -240,7 +240,7 @@ export class Execution implements Host {
       case "console":
         return this.#format(first as "log", build(second, third));
       case "stack": {
-        const lines = stackLines(this.#source, JSON.parse(first) as StackFrame[]);
+        const lines = stackLines(this.#source, JSON.parse(first) as StackFrame[], second);
         if (lines === null) throw new Stop("trap", "a stack that V8 would write otherwise");
         return lines;
       }

@@ -55,15 +55,16 @@ class Builder {
       case "b":
         return BigInt(detail);
       case "s":
-        return this.#symbol(detail, registered === 1);
+        return this.#symbol(detail, registered);
       default:
         return this.#object(detail);
     }
   }
 
-  #symbol(text: string, registered: boolean): symbol {
+  #symbol(text: string, kind: number): symbol {
     const description = text.slice("Symbol(".length, -1);
-    if (registered) return Symbol.for(description);
+    if (kind === 1) return Symbol.for(description);
+    if (kind === 2) return (Symbol as Json)[description.slice("Symbol.".length)];
     const known = this.#symbols.get(text) ?? Symbol(description);
     this.#symbols.set(text, known);
     return known;

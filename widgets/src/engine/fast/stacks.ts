@@ -1,98 +1,171 @@
 /**
  * The lines of a stack as V8 would write them, from the frames that QuickJS saw.
  *
- * Both engines agree where a plain call stands; a constructor is placed at `new` by V8. What V8 says beyond that (the
- * class of a receiver, functions that await) cannot be seen from here: such a stack is not written at all.
+ * QuickJS says where it was when a call was made, which is the callee or something inside the arguments; V8 says the
+ * callee, or `new`. So the call is looked up in the source. What V8 says beyond that (the class of a receiver, functions
+ * that await) cannot be seen from here: such a stack is not written at all.
  */
 import type { Node } from "acorn";
 import { parser } from "../runtime/parser.ts";
 import { SCRIPT_NAME } from "../runtime/failure.ts";
 
-/** Where the frame comes from, function, line and column. */
+/** Whose frame it is, its function, line and column. */
 export type StackFrame = [kind: "ours" | "action", name: string, line: number, column: number];
 
 type Tree = Node & Record<string, unknown>;
 
-const MOST = 8; // V8 shows ten, counting frames that are not shown here
-const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
-
-interface Places {
-  /** Calls by where QuickJS places them: where V8 does, and whether the function gets no receiver. */
-  readonly calls: Map<number, { at: number; toplevel: boolean }>;
-  readonly names: Set<number>;
-  readonly functions: { node: Tree; plain: boolean; anonymousArgument: boolean }[];
+interface Call {
+  readonly node: Tree;
+  /** Where V8 places it. */
+  readonly at: number;
+  /** Where the callee's name begins. */
+  readonly callee: number;
+  readonly name: string;
+  /** Whether the function gets no receiver and is not constructed. */
+  readonly plain: boolean;
+  readonly inside: Tree | null;
 }
 
-function survey(source: string): Places {
-  const places: Places = { calls: new Map(), names: new Set(), functions: [] };
-  const visit = (node: Tree, parent: Tree | null) => {
+interface Function {
+  readonly node: Tree;
+  /** Whether V8 shows it by its own name alone. */
+  readonly plain: boolean;
+  /** Whether it has no name to V8 either. */
+  readonly nameless: boolean;
+}
+
+interface Survey {
+  readonly calls: Call[];
+  readonly functions: Function[];
+  readonly names: Set<number>;
+  readonly lines: number[];
+}
+
+/** Where QuickJS was. On the first line it sees calls one column too early. */
+interface Place {
+  readonly offset: number;
+  readonly slack: 0 | 1;
+}
+
+const MOST = 8; // V8 shows ten, counting frames that are not shown here
+const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+const SCOPES = new Set([...FUNCTIONS, "StaticBlock", "PropertyDefinition"]);
+
+function callOf(node: Tree, inside: Tree | null): Call | null {
+  const callee = node.callee as Tree;
+  const isNew = node.type === "NewExpression";
+  if (callee.type === "Identifier") {
+    const name = callee.name as string;
+    return { node, at: isNew ? node.start : callee.start, callee: callee.start, name, plain: !isNew, inside };
+  }
+  if (isNew || callee.type !== "MemberExpression" || callee.computed) return null;
+  const property = callee.property as Tree;
+  return { node, at: property.start, callee: property.start, name: "", plain: false, inside };
+}
+
+function functionOf(node: Tree, parent: Tree | null): Function {
+  const kind = parent?.type ?? "";
+  const own = FUNCTIONS.has(node.type) && !node.generator;
+  const member = kind === "MethodDefinition" || kind === "PropertyDefinition" ||
+    (kind === "Property" && (parent!.method || parent!.kind !== "init" || parent!.computed));
+  const nameless = (kind === "CallExpression" || kind === "NewExpression") && parent!.callee !== node;
+  return { node, plain: own && !member, nameless };
+}
+
+function survey(source: string): Survey {
+  const lines = [0];
+  for (let i = 0; i < source.length; i++) if (source[i] === "\n") lines.push(i + 1);
+  const found: Survey = { calls: [], functions: [], names: new Set(), lines };
+  const visit = (node: Tree, parent: Tree | null, inside: Tree | null) => {
     if (node.type === "NewExpression" || node.type === "CallExpression") {
-      const callee = node.callee as Tree;
-      const isNew = node.type === "NewExpression";
-      if (callee.type === "Identifier") {
-        places.calls.set(callee.start, { at: isNew ? node.start : callee.start, toplevel: !isNew });
-      }
-    }
-    if (node.type === "Identifier") places.names.add(node.start);
-    if (FUNCTIONS.has(node.type)) {
-      const argument = parent !== null && (parent.type === "CallExpression" || parent.type === "NewExpression") &&
-        parent.callee !== node;
-      const owner = parent?.type ?? "";
-      const plain = !node.generator && owner !== "MethodDefinition" && owner !== "PropertyDefinition" &&
-        !(owner === "Property" && (parent!.method || parent!.kind !== "init" || parent!.computed));
-      places.functions.push({ node, plain, anonymousArgument: argument });
-    } else if (node.type === "StaticBlock" || node.type === "PropertyDefinition") {
-      places.functions.push({ node, plain: false, anonymousArgument: false });
+      const call = callOf(node, inside);
+      if (call !== null) found.calls.push(call);
+    } else if (node.type === "Identifier") {
+      found.names.add(node.start);
+    } else if (SCOPES.has(node.type)) {
+      found.functions.push(functionOf(node, parent));
+      inside = node;
     }
     for (const key of Object.keys(node)) {
       const child = node[key];
       for (const one of Array.isArray(child) ? child : [child]) {
-        if (typeof one === "object" && one !== null && typeof one.type === "string") visit(one as Tree, node);
+        if (typeof one === "object" && one !== null && typeof one.type === "string") visit(one as Tree, node, inside);
       }
     }
   };
-  visit(parser().parse(source, { ecmaVersion: "latest", sourceType: "script" }) as unknown as Tree, null);
-  return places;
+  visit(parser().parse(source, { ecmaVersion: "latest", sourceType: "script" }) as unknown as Tree, null, null);
+  return found;
+}
+
+/** The call that a frame is in, given the name of what it called; null when that is not certain. */
+function callAt(
+  { calls }: Survey,
+  inside: Tree | null,
+  { offset, slack }: Place,
+  called: string | null,
+): Call | null {
+  const around = calls.filter((call) =>
+    call.inside === inside && call.callee <= offset + slack && offset < call.node.end &&
+    (called === null ? call.callee === offset || call.callee === offset + slack : call.name === called)
+  );
+  return around.length === 1 ? around[0]! : null;
+}
+
+function nameAt({ names }: Survey, { offset, slack }: Place): number | null {
+  if (names.has(offset)) return offset;
+  return names.has(offset + slack) ? offset + slack : null;
 }
 
 /**
  * Writes the lines.
  *
+ * @param made Name of the class whose constructor made the error; "" when the engine made it.
  * @returns Null when V8's lines cannot be known.
  */
-export function stackLines(source: string, frames: readonly StackFrame[]): string | null {
-  if (frames.length === 0 || frames.every(([kind]) => kind === "ours")) return "";
+export function stackLines(source: string, frames: readonly StackFrame[], made: string): string | null {
+  if (frames.every(([kind]) => kind === "ours")) return "";
   if (frames.length > MOST) return null;
-  if (frames.length === 1 && frames[0]![1] === "<eval>" && frames[0]![2] === 1 && frames[0]![3] === 1) {
-    return `\n    at ${SCRIPT_NAME}:1:1`; // the look-up of `main`
-  }
   // deno-lint-ignore no-control-regex
   if (/[^\x00-\x7f]/.test(source)) return null; // columns are counted otherwise
-  const starts = [0];
-  for (let i = 0; i < source.length; i++) if (source[i] === "\n") starts.push(i + 1);
-  const places = survey(source);
+  const found = survey(source);
+  const start = frames.findIndex(([kind]) => kind === "action");
+  if (frames.slice(start).some(([kind, name]) => kind === "ours" && name === "fire")) return null; // of a timer
+  // Calls that code around the action stands between: the name of what was called is not that of the frame above.
+  let called: string | null = made;
+  if (frames.slice(0, start).some(([, name]) => name !== "construct" && name !== "apply" && name !== "made")) {
+    called = null;
+  }
   let text = "";
-  for (let i = 0; i < frames.length; i++) {
+  for (let i = start; i < frames.length; i++) {
     const [kind, name, line, column] = frames[i]!;
-    if (kind === "ours") continue;
-    const offset = (starts[line - 1] ?? 0) + column - 1;
-    const call = places.calls.get(offset);
-    const isTop = i === 0;
-    if (call === undefined && !(isTop && places.names.has(offset))) return null;
-    const at = call?.at ?? offset;
-    const where = `${SCRIPT_NAME}:${line}:${column - (offset - at)}`;
-    if (name === "<eval>") {
-      text += `\n    at ${where}`;
+    if (kind === "ours") {
+      called = null;
       continue;
     }
-    const inside = places.functions.filter(({ node }) => node.start <= offset && offset < node.end).at(-1);
-    if (inside === undefined || !inside.plain || (name === "" && !inside.anonymousArgument)) return null;
-    const below = frames[i + 1];
-    if (below !== undefined && below[0] === "action") {
-      const from = places.calls.get((starts[below[2] - 1] ?? 0) + below[3] - 1);
-      if (from === undefined || !from.toplevel) return null; // a method, or a constructor: V8 names its class
+    const place: Place = { offset: (found.lines[line - 1] ?? 0) + column - 1, slack: line === 1 ? 1 : 0 };
+    const probe = place.offset + place.slack;
+    const scope = found.functions.filter(({ node }) => node.start <= probe && probe < node.end).at(-1);
+    let at: number | null;
+    if (called === "" && i === start) {
+      at = nameAt(found, place);
+      // The look-up of `main` is a script of its own.
+      if (at === null && name === "<eval>" && line === 1 && column === 1) at = 0;
+    } else {
+      const call = callAt(found, scope?.node ?? null, place, called);
+      // A method or a constructor: V8 names its class.
+      const refused = call === null || (i > start && frames[i - 1]![0] === "action" && !call.plain);
+      at = refused ? null : call.at;
     }
-    text += name === "" ? `\n    at ${where}` : `\n    at ${name} (${where})`;
+    if (at === null) return null;
+    const where = `${SCRIPT_NAME}:${line}:${at - (found.lines[line - 1] ?? 0) + 1}`;
+    if (at < (found.lines[line - 1] ?? 0)) return null; // the call began on a line before
+    if (name === "<eval>") {
+      text += `\n    at ${where}`;
+    } else {
+      if (scope === undefined || !scope.plain || (name === "" && !scope.nameless)) return null;
+      text += name === "" ? `\n    at ${where}` : `\n    at ${name} (${where})`;
+    }
+    called = name;
   }
   return text;
 }

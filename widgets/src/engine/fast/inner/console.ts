@@ -3,6 +3,7 @@
  * very code that the other engine uses.
  */
 import { ask, host, quote, trap } from "./host.ts";
+import { isTimeout } from "./timers.ts";
 
 const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const functionText = Function.prototype.toString;
@@ -19,6 +20,7 @@ const valueOf = {
 };
 const keyFor = Symbol.keyFor;
 const test = RegExp.prototype.test;
+const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) => typeof one === "symbol");
 const ARRAY_INDEX = /^(0|[1-9]\d{0,9})$/;
 
 /** The prototypes that the process knows by name. */
@@ -90,7 +92,7 @@ class Description {
       case "bigint":
         return `["b",${quote(`${value}`)}]`;
       case "symbol":
-        return `["s",${quote(apply(symbolText, value, []))},${keyFor(value) === undefined ? 0 : 1}]`;
+        return `["s",${quote(apply(symbolText, value, []))},${symbolKind(value)}]`;
       case "object":
         if (value === null) return "null";
     }
@@ -106,7 +108,8 @@ class Description {
     if (known !== undefined) return known;
     const id = this.#count++;
     apply(mapSet, this.#seen, [object, id]);
-    const brand = host.brand(object);
+    if (isTimeout(object)) trap("the console on a timer");
+    const brand = typeof object === "function" ? "Function" : host.brand(object);
     const parts = this.#parts(object, brand);
     const text = `[${id},${quote(brand)},${this.#chain(object)},${parts},${this.#members(object, brand)}]`;
     this.#nodes += `${this.#nodes === "" ? "" : ","}${text}`;
@@ -145,7 +148,7 @@ class Description {
       case "Boolean":
       case "Symbol":
       case "BigInt":
-        return this.value(apply(valueOf[brand], object, []));
+        return this.value(apply(valueOf[brand], object, []) as unknown);
       case "Function":
         return quote(functionKind(apply(functionText, object, [])));
     }
@@ -195,7 +198,7 @@ class Description {
       const key = keys[i]!;
       if (view && typeof key === "string" && apply(test, ARRAY_INDEX, [key])) continue;
       if (typeof object === "function" && (key === "prototype" || key === "length")) continue;
-      if (brand === "Array" && key === "length") continue;
+      if ((brand === "Array" || brand === "String") && key === "length") continue;
       if (brand === "Error" && key === "stack") continue;
       if (brand === "RegExp" && key === "lastIndex") continue;
       const member = getOwnPropertyDescriptor(object, key)!;
@@ -206,6 +209,12 @@ class Description {
     }
     return `[${text}]`;
   }
+}
+
+/** 1 for a symbol of the registry, 2 for one that the language knows, 0 for any other. */
+function symbolKind(symbol: symbol): number {
+  if (keyFor(symbol) !== undefined) return 1;
+  return WELL_KNOWN.includes(symbol) ? 2 : 0;
 }
 
 function functionKind(source: string): string {

@@ -18,8 +18,10 @@ interface CallSite {
 
 interface Trace {
   readonly frames: readonly CallSite[];
-  /** Whether the columns are V8's. */
+  /** Whether the columns can be found out. */
   readonly exact: boolean;
+  /** Name of the class that was constructed or called, "" for an error of the engine. */
+  readonly made: string;
   text: string | null;
 }
 
@@ -33,16 +35,19 @@ const NAMES = [
   "URIError",
   "AggregateError",
   "SuppressedError",
+  "DOMException",
 ] as const;
 
+const LATER = ["message", "cause", "errors"];
 const traces = new WeakMap<object, Trace>();
 const { apply, construct, getOwnPropertyDescriptor, deleteProperty, defineProperty } = Reflect;
 const traceOf = (error: object) => apply(WeakMap.prototype.get, traces, [error]) as Trace | undefined;
 const remember = WeakMap.prototype.set;
 const match = RegExp.prototype.exec;
 /** Built-ins that V8 leaves no trace of. */
-const PASSING = ["apply", "call", "construct"];
-let making = 0;
+const PASSING = ["apply", "call", "construct", "evaluate"];
+/** The classes whose constructors are at work, innermost last. */
+const making: string[] = [];
 let main: unknown = null;
 
 /** Tells which function is the action's `main`: nothing awaits it, so nothing stands below it in a stack. */
@@ -68,6 +73,11 @@ const WORDS: readonly [RegExp, (found: string[]) => string, boolean][] = [
 /** Gives an error that the engine made V8's message; answers whether its columns are V8's, too. */
 function reword(error: Error): boolean {
   const message = `${error.message}`;
+  if (message === "" && error.name === "AggregateError") {
+    const value = "All promises were rejected"; // of Promise.any
+    defineProperty(error, "message", { value, writable: true, enumerable: false, configurable: true });
+    return false;
+  }
   for (let i = 0; i < WORDS.length; i++) {
     const [pattern, words, exact] = WORDS[i]!;
     const found = apply(match, pattern, [message]) as string[] | null;
@@ -80,12 +90,16 @@ function reword(error: Error): boolean {
 }
 
 function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
-  apply(remember, traces, [error, { frames, exact, text: null }]);
-  // V8 has `stack` before `message`.
-  const message = getOwnPropertyDescriptor(error, "message");
-  if (message !== undefined) deleteProperty(error, "message");
+  const made = making.length === 0 ? "" : making[making.length - 1]!;
+  apply(remember, traces, [error, { frames, exact, made, text: null }]);
   defineProperty(error, "stack", { get: readStack, set: writeStack, enumerable: false, configurable: true });
-  if (message !== undefined) defineProperty(error, "message", message);
+  // V8 has `stack` first, then these in this order.
+  for (let i = 0; i < LATER.length; i++) {
+    const member = getOwnPropertyDescriptor(error, LATER[i]!);
+    if (member === undefined) continue;
+    deleteProperty(error, LATER[i]!);
+    defineProperty(error, LATER[i]!, member);
+  }
 }
 
 function readStack(this: object): string {
@@ -98,7 +112,7 @@ function writeStack(this: object, value: unknown): void {
   defineProperty(this, "stack", { value, writable: true, enumerable: false, configurable: true });
 }
 
-function textOf(error: Error, { frames, exact }: Trace): string {
+function textOf(error: Error, { frames, exact, made }: Trace): string {
   let json = "";
   let own = 0;
   for (let i = 0; i < frames.length; i++) {
@@ -110,19 +124,19 @@ function textOf(error: Error, { frames, exact }: Trace): string {
     json += `${json === "" ? "" : ","}[${quote(kind)},${quote(frame.getFunctionName() ?? "")},` +
       `${frame.getLineNumber() ?? 0},${frame.getColumnNumber() ?? 0}]`;
   }
+  for (let i = 0; i < frames.length; i++) {
+    const frame = frames[i]!;
+    if (!frame.isNative()) continue;
+    const name = frame.getFunctionName() ?? "";
+    if (!PASSING.includes(name)) trap(`a stack through ${name}`);
+  }
   if (own > 0) {
     if (!exact) trap("the stack of an error of the engine");
-    for (let i = 0; i < frames.length; i++) {
-      const frame = frames[i]!;
-      if (!frame.isNative()) continue;
-      const name = frame.getFunctionName() ?? "";
-      if (!PASSING.includes(name)) trap(`a stack through ${name}`);
-    }
     const last = frames[frames.length - 1]!;
     const resumed = last.getFileName() !== OWN_FILE && last.getFunctionName() !== "<eval>";
     if (resumed && last.getFunction() !== main) trap("the stack of an error after an await");
   }
-  return headline(error) + ask("stack", `[${json}]`);
+  return headline(error) + ask("stack", `[${json}]`, made);
 }
 
 function headline(error: Error): string {
@@ -134,15 +148,17 @@ function headline(error: Error): string {
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
 const NativeError = realm.Error;
+const isError: (value: unknown) => boolean = NativeError.isError;
 
 for (const name of NAMES) {
   const Native = realm[name];
   const made = (args: unknown[], target: unknown): object => {
-    making++;
+    const own = getOwnPropertyDescriptor(target as object, "name")?.value;
+    making[making.length] = typeof own === "string" ? own : "";
     try {
       return construct(Native, args, target as new () => object);
     } finally {
-      making--;
+      making.length--;
     }
   };
   const Seen = new Proxy(Native, {
@@ -160,7 +176,7 @@ for (const name of NAMES) {
   });
   Native.prototype.constructor = Seen;
   Object.defineProperty(Native.prototype, "constructor", { enumerable: false });
-  if (Native !== NativeError) Object.setPrototypeOf(Native, realm.Error);
+  if (Native !== NativeError && name !== "DOMException") Object.setPrototypeOf(Native, realm.Error);
   Object.defineProperty(realm, name, { value: Seen, writable: true, enumerable: false, configurable: true });
 }
 
@@ -169,8 +185,6 @@ if (stack !== undefined) Reflect.deleteProperty(NativeError.prototype, "stack");
 NativeError.stackTraceLimit = 50;
 NativeError.prepareStackTrace = (error: Error, frames: CallSite[]) => {
   // Asked again when an error is thrown on, and for thrown values that are no errors.
-  if (typeof error === "object" && error !== null && traceOf(error) === undefined) {
-    note(error, frames, making > 0 ? true : reword(error));
-  }
+  if (isError(error) && traceOf(error) === undefined) note(error, frames, making.length > 0 ? true : reword(error));
   return "";
 };

@@ -7,6 +7,7 @@
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
 import "./mend.ts";
+import "./sort.ts";
 import "./text.ts";
 import "./url.ts";
 import { stray } from "./events.ts";
@@ -67,6 +68,7 @@ realm.__entry = {
     const hold = { writable: false, enumerable: true, configurable: false };
     Object.defineProperty(globalThis, "fetch", { value: makeFetch(), ...hold });
     Object.defineProperty(globalThis, "ethers", { value: ethers, ...hold, writable: true, configurable: true });
+    Object.defineProperty(globalThis, Symbol.toStringTag, { value: "Window", configurable: true });
     Object.defineProperty(globalThis, "eval", { value: refuseEval, writable: true, configurable: true });
     // Whatever is done for the first time costs more; what it leaves behind becomes part of the image.
     new ethers.Wallet(`0x${"22".repeat(32)}`)._signingKey().signDigest(ethers.utils.id("warm"));

@@ -7,7 +7,7 @@
 import { ask, quote, trap } from "./host.ts";
 
 const { apply } = Reflect;
-const { isInteger, isFinite } = Number;
+const { isSafeInteger, isFinite } = Number;
 
 /** Replaces a member by a function that looks like it. */
 function replace(owner: object, name: string, make: (original: (...args: unknown[]) => unknown) => unknown): void {
@@ -35,7 +35,7 @@ for (const name of MATH.split(" ")) {
 
 replace(Number.prototype, "toString", (original) => ({
   f(this: unknown, radix?: unknown): unknown {
-    const plain = radix === undefined || radix === 10 || (typeof this === "number" && isInteger(this));
+    const plain = radix === undefined || radix === 10 || (typeof this === "number" && isSafeInteger(this));
     if (plain || typeof this !== "number" || !isFinite(this)) return apply(original, this, [radix]);
     return ask("radix", text(this), `${Number(radix)}`);
   },
