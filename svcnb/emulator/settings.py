@@ -89,11 +89,8 @@ class Settings(BaseModel):
     crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
 
     # --- execution ----------------------------------------------------------------------------------------------
-    action_engine: Literal["v8", "fast", "auto"] = Field("v8", description="Which engine runs actions.")
     action_engine: Literal["v8", "fast", "auto"] = Field(
-        "v8",
-        description="What runs actions: 'v8' (a process for each), 'fast' (QuickJS from an image) or 'auto' (fast where it "
-        "is exact, else v8).",
+        "v8", description="What runs actions: v8 is exact, fast is for volume, auto is fast where that is exact."
     )
     action_spares: int = Field(3, ge=1, le=64, description="Warmed processes of v8 kept ready.")
     action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")

@@ -100,7 +100,7 @@ class AutoEngine:
                 return first
             if first.error_kind == "unsupported":
                 self._learn(mark, f"it came upon {why} before")
-            return await self._repeat(source, params, limits, repeatable, first, why)
+            return await self._repeat(source, params, limits, repeatable, first)
         finally:
             repeatable.close()
 
@@ -118,8 +118,9 @@ class AutoEngine:
         )
 
     async def _repeat(
-        self, source: str, params: object, limits: ActionLimits, host: RepeatableHost, first: Outcome, why: str
+        self, source: str, params: object, limits: ActionLimits, host: RepeatableHost, first: Outcome
     ) -> Outcome:
+        why = _reason_to_repeat(first)
         host.repeat(first.elapsed_s)
         left = replace(limits, timeout_ms=max(1, limits.timeout_ms - int(first.elapsed_s * 1000)))
         second = await self._v8.run(source, params, left, host)

@@ -47,8 +47,8 @@ def unsupported_text(what: str) -> str:
         what: What it came upon.
     """
     return (
-        f"The action engine 'fast' came upon {what}, which it cannot do as the service does. Choose the engine 'v8', or "
-        "'auto', which repeats such runs: svcnb emulator --action-engine auto (SVC_ACTION_ENGINE)"
+        f"The action engine 'fast' came upon {what}, which it cannot do as the service does. Choose the engine 'v8', "
+        "or 'auto', which repeats such runs: svcnb emulator --action-engine auto (SVC_ACTION_ENGINE)"
     )
 
 
@@ -112,9 +112,7 @@ class Session:
         Args:
             waited_s: Seconds that it waited in line, for the trace.
         """
-        deadline = asyncio.get_running_loop().call_later(
-            self._limits.timeout_ms / 1000 + self._grace_s, self.time_out
-        )
+        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000 + self._grace_s, self.time_out)
         self._trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._look_at_funds_later()
         try:

@@ -103,14 +103,19 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
 let pending: Promise<Frame | null> | null = null;
 
 // Whatever is done for the first time is slow here, too: these runs leave compiled code behind, nothing else.
-const REHEARSED = "async function main(n) { console.log(n); if (n > 1) return new ethers.Wallet('0x' + '22'.repeat(32))" +
+const REHEARSED =
+  "async function main(n) { console.log(n); if (n > 1) return new ethers.Wallet('0x' + '22'.repeat(32))" +
   ".signMessage(`${n}`); throw new Error('rehearsal'); }";
 for (let n = 0; n < 12; n++) {
   const job = { source: REHEARSED, params: `${n}`, headers: {}, maxResponseBytes: 1000, maxLogBytes: 1000 };
   vm.restore(image);
   const execution = new Execution(vm, entries, secp, internals, () => {});
   try {
-    execution.start(JSON.stringify(job), { source: REHEARSED, timeoutMs: 10_000, memoryBytes: 2 ** 26, busyMs: 0 }, performance.now());
+    execution.start(
+      JSON.stringify(job),
+      { source: REHEARSED, timeoutMs: 10_000, memoryBytes: 2 ** 26, busyMs: 0 },
+      performance.now(),
+    );
   } catch (error) {
     if (!(error instanceof Stop) || error.kind !== "end") throw error;
   }

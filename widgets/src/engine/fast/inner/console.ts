@@ -20,7 +20,9 @@ const valueOf = {
 };
 const keyFor = Symbol.keyFor;
 const test = RegExp.prototype.test;
-const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) => typeof one === "symbol");
+const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) =>
+  typeof one === "symbol"
+);
 const ARRAY_INDEX = /^(0|[1-9]\d{0,9})$/;
 
 /** The prototypes that the process knows by name. */
@@ -236,7 +238,19 @@ export function inspect(value: unknown): string {
   return ask("inspect", values, nodes);
 }
 
-const METHODS = ["log", "debug", "info", "warn", "error", "dir", "table", "group", "groupCollapsed", "groupEnd", "count"];
+const METHODS = [
+  "log",
+  "debug",
+  "info",
+  "warn",
+  "error",
+  "dir",
+  "table",
+  "group",
+  "groupCollapsed",
+  "groupEnd",
+  "count",
+];
 const MORE = ["countReset", "assert", "clear"];
 const TRAPPED = ["time", "timeEnd", "timeLog", "timeStamp", "trace", "dirxml", "profile", "profileEnd", "indentLevel"];
 
@@ -258,4 +272,3 @@ export class InnerConsole {
     }
   }
 }
-

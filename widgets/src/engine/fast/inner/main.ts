@@ -16,7 +16,7 @@ import "./crypto.ts";
 import "./messages.ts";
 import "./clone.ts";
 import "./deno.ts";
-import { inspect, InnerConsole } from "./console.ts";
+import { InnerConsole, inspect } from "./console.ts";
 import { settle } from "./channel.ts";
 import { ethers } from "../../ethers/index.ts";
 import { makeFetch } from "../../runtime/fetch.ts";
@@ -25,7 +25,6 @@ import type { Internals } from "../../runtime/internals.ts";
 import { Runner } from "../../runtime/run.ts";
 import { layTraps } from "./traps.ts";
 import type { Shape } from "./traps.ts";
-
 
 /** A script of the action; the process evaluates it. */
 class Script {
@@ -84,4 +83,3 @@ realm.__entry = {
 function refuseEval(): never {
   return trap("eval");
 }
-

@@ -19,27 +19,30 @@ function replace(owner: object, name: string, make: (original: (...args: unknown
 }
 
 const text = (value: number) => value === 0 && 1 / value < 0 ? "-0" : `${value}`;
-const MATH = "acos acosh asin asinh atan atanh atan2 cbrt cos cosh exp expm1 hypot log log10 log1p log2 pow sin sinh tan tanh";
+const MATH =
+  "acos acosh asin asinh atan atanh atan2 cbrt cos cosh exp expm1 hypot log log10 log1p log2 pow sin sinh tan tanh";
 
 for (const name of MATH.split(" ")) {
-  replace(Math, name, (original) => ({
-    f(...args: unknown[]) {
-      let list = "";
-      for (let i = 0; i < Math.max(args.length, original.length); i++) {
-        list += `${i === 0 ? "" : ","}${quote(text(Number(args[i])))}`;
-      }
-      return Number(ask("math", name, `[${list}]`));
-    },
-  }).f);
+  replace(Math, name, (original) =>
+    ({
+      f(...args: unknown[]) {
+        let list = "";
+        for (let i = 0; i < Math.max(args.length, original.length); i++) {
+          list += `${i === 0 ? "" : ","}${quote(text(Number(args[i])))}`;
+        }
+        return Number(ask("math", name, `[${list}]`));
+      },
+    }).f);
 }
 
-replace(Number.prototype, "toString", (original) => ({
-  f(this: unknown, radix?: unknown): unknown {
-    const plain = radix === undefined || radix === 10 || (typeof this === "number" && isSafeInteger(this));
-    if (plain || typeof this !== "number" || !isFinite(this)) return apply(original, this, [radix]);
-    return ask("radix", text(this), `${Number(radix)}`);
-  },
-}).f);
+replace(Number.prototype, "toString", (original) =>
+  ({
+    f(this: unknown, radix?: unknown): unknown {
+      const plain = radix === undefined || radix === 10 || (typeof this === "number" && isSafeInteger(this));
+      if (plain || typeof this !== "number" || !isFinite(this)) return apply(original, this, [radix]);
+      return ask("radix", text(this), `${Number(radix)}`);
+    },
+  }).f);
 
 // --- dates ----------------------------------------------------------------------------------------------------------
 
@@ -56,12 +59,13 @@ function parse(written: string): number {
 }
 
 for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) {
-  replace(NativeDate.prototype, name, (original) => ({
-    f(this: Date) {
-      const time = apply(getTime, this, []);
-      return time === time ? ask("dateText", name, `${time}`) : apply(original, this, []);
-    },
-  }).f);
+  replace(NativeDate.prototype, name, (original) =>
+    ({
+      f(this: Date) {
+        const time = apply(getTime, this, []);
+        return time === time ? ask("dateText", name, `${time}`) : apply(original, this, []);
+      },
+    }).f);
 }
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
 const SeenDate: DateConstructor = new Proxy(NativeDate, {
@@ -83,12 +87,13 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
-replace(Function.prototype, "toString", (original) => ({
-  f(this: unknown) {
-    const source = apply(original, this, []) as string;
-    return source.endsWith("{\n    [native code]\n}") ? `function ${nameOf(this)}() { [native code] }` : source;
-  },
-}).f);
+replace(Function.prototype, "toString", (original) =>
+  ({
+    f(this: unknown) {
+      const source = apply(original, this, []) as string;
+      return source.endsWith("{\n    [native code]\n}") ? `function ${nameOf(this)}() { [native code] }` : source;
+    },
+  }).f);
 
 function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;

@@ -17,8 +17,11 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
 };
 
+/** What the global object of V8 inherits. */
+const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent"];
+
 /** Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do. */
-const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics"];
+const GLOBALS = [...INHERITED, "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics"];
 
 function lay(owner: object, name: string, what: string): void {
   Object.defineProperty(owner, name, {
