@@ -58,6 +58,7 @@ class FastEngine(PooledEngine):
             limits,
             name=NAME,
             bootstrap=BOOTSTRAP,
+            beside=("fast.image", "quickjs.wasm", "secp256k1.wasm"),
             spares=processes or os.cpu_count() or 2,
             concurrency=concurrency,
             vocabulary=vocabulary,

@@ -7,7 +7,7 @@ import contextlib
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcnb import parts
@@ -45,7 +45,8 @@ class PooledEngine(ABC):
     Args:
         limits: Limits that processes are prepared for; a run may have tighter ones.
         name: What it is called in settings and traces.
-        bootstrap: The bundle that processes run; everything in its folder goes with it.
+        bootstrap: The bundle that processes run.
+        beside: Names of the files that it needs in its folder.
         spares: Warm processes to keep.
         concurrency: Runs at once; more wait in line.
         vocabulary: Names that actions see.
@@ -61,6 +62,7 @@ class PooledEngine(ABC):
         *,
         name: str,
         bootstrap: Path,
+        beside: Sequence[str],
         spares: int,
         concurrency: int,
         vocabulary: Vocabulary | None,
@@ -70,6 +72,7 @@ class PooledEngine(ABC):
         self._name = name
         self._vocabulary = vocabulary or Vocabulary()
         self._bootstrap = bootstrap
+        self._beside = tuple(beside)
         self._deno = parts.deno()
         if not bootstrap.is_file():
             raise parts.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
@@ -181,8 +184,10 @@ class PooledEngine(ABC):
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
         # Stacks that an action reads name this neutral folder instead of the place of the installation.
-        for file in self._bootstrap.parent.iterdir():
-            (folder / file.name).write_bytes(file.read_bytes())
+        for name in (self._bootstrap.name, *self._beside):
+            file = self._bootstrap.with_name(name)
+            if file.is_file():
+                (folder / name).write_bytes(file.read_bytes())
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
             self._command(bootstrap),

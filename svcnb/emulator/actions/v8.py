@@ -62,6 +62,7 @@ class V8Engine(PooledEngine):
             limits,
             name=NAME,
             bootstrap=bootstrap,
+            beside=("secp256k1.wasm",),
             spares=spares,
             concurrency=concurrency,
             vocabulary=vocabulary,
