@@ -6,14 +6,27 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
+
 _SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
 # Where parts are fetched to is the machine's business; everything else would change what is seen.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds ``--live``."""
+    parser.addoption(
+        "--live",
+        action="store_true",
+        help="Keep the environment, so that lessons use the service of SVC_BASE_URL. Costs real credit.",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Clears the environment before anything is collected or started."""
+    if config.getoption("--live"):
+        return
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         del os.environ[name]
     os.environ["SVCNB_CONFIG"] = os.devnull

@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from svcnb.client import AsyncClient, Client
     from svcnb.client.async_triggers import AsyncTriggersClient
     from svcnb.client.config import Retries, Timeouts
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from svcnb.client.triggers import TriggersClient
     from svcnb.launch import Emulator
     from svcnb.lessons import lesson
+    from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.protocol.action import Action
     from svcnb.protocol.cid import cid
     from svcnb.protocol.hashes import hashed_cid
@@ -56,6 +59,7 @@ __all__ = [
     "AsyncClient",
     "AsyncTriggersClient",
     "BadRequest",
+    "BrowserSigner",
     "ChainError",
     "Client",
     "ConfigError",
@@ -103,6 +107,7 @@ _HOME: Final = {
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
     "AsyncTriggersClient": "svcnb.client.async_triggers",
+    "BrowserSigner": "svcnb.panels",
     "Client": "svcnb.client",
     "ContractWallet": _SIGNING,
     "Emulator": "svcnb.launch",
@@ -129,6 +134,20 @@ _ROOMS: Final = {
     "reports": "reports",
 }
 """Parts of the package that need an extra, and which."""
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%load_ext svcnb`` calls: brings the magics ``%svc`` and ``%%action``."""
+    from svcnb.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%unload_ext svcnb`` calls."""
+    from svcnb.magics import unload
+
+    unload(shell)
 
 
 def __getattr__(name: str) -> Any:

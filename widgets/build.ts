@@ -9,10 +9,12 @@ import { fileURLToPath } from "node:url";
 
 /** Where each room's bundles land, relative to the repository. */
 const ROOMS: Readonly<Record<string, string>> = {
+  action_cells: "svcnb/magics/static",
   engine: "svcnb/emulator/actions/static",
   processor_page: "svcnb/emulator/billing/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",
+  codemirror: "svcnb/panels/static/codemirror", // after the panels, whose folder is emptied first
 };
 
 interface Room {

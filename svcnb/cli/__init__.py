@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
     "lint": "Find what will go wrong with actions before they run.",
     "plan": "Show what separates the account from its description.",
+    "report": "Make a report: run history, spend, permissions, triggers.",
     "run": "Run an action from a source file.",
     "sign": "Sign the typed data of a ChainSecured flow.",
     "templates": "Templates of derived actions: released once, never changed.",

@@ -369,6 +369,12 @@ class Client(_Settings):
         """
         return self._derive(_optioned(self._config, timeout, retries, correlation_id))
 
+    def to_async(self) -> AsyncClient:
+        """Returns an asynchronous client with the same settings, key and listeners, over connections of its own."""
+        twin = AsyncClient.__new__(AsyncClient)
+        twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001
+        return twin
+
     # --- time and end -----------------------------------------------------------------------------------------------
 
     @property

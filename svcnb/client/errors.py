@@ -64,26 +64,28 @@ def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
 
 
 class Explicable(SvcnbError):
-    """A refusal of an execution, which the client can look into.
+    """A refusal that the client can look into.
 
     Attributes:
-        explainer: Asks the service what is missing; None when the error came from elsewhere than ``svc.run``.
+        explainer: Asks the service what is missing; None when the error came from another process.
+        clock_skew: Seconds that the service's clock was ahead when it refused.
     """
 
     explainer: Callable[[], Any] | None = None
+    clock_skew: float = 0.0
 
     def explain(self) -> Any:
         """Reads the account and names the missing link and its repair. Free; to be awaited after an `AsyncClient`.
 
         Returns:
-            The `Explanation`, as ``svc.explain(key, action, wallet)`` gives it.
+            The `Explanation`, as ``svc.explain(key, action, wallet)`` gives it, or that of a management call.
 
         Raises:
-            InvalidArgument: This error came from no execution of this process.
+            InvalidArgument: This error came from no call of this process.
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error does not come from an execution of this process, so nothing is known about its key",
+                "this error does not come from a call of this process, so nothing is known about its key",
                 hint="Ask svc.explain(key, action, wallet).",
             )
         return self.explainer()
@@ -287,8 +289,8 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid but not permitted to do this (403)."""
 
     default_hint = (
-        "Use the account's master key, or a usage key with the right for this: svc.usage_keys.list() shows what each "
-        "may do, svc.usage_keys.update(key, ...) changes it."
+        "Use the account's master key, or a usage key with the right for this: error.explain() names the right and the "
+        "call that grants it."
     )
 
 

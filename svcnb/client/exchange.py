@@ -10,10 +10,11 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar, cast
 
 from svcnb.client import errors
-from svcnb.client.calls import Answer, Call, Flow, Pause, Request
+from svcnb.client.calls import Answer, Call, Flow, Pause, Request, later
 from svcnb.client.config import API_PATH, Config
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
+from svcnb.protocol.nesting import parse
 
 T = TypeVar("T")
 
@@ -44,10 +45,25 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - the class of success
                 return _read(call, answer, request)
             if last or answer.status not in (429, 503):
-                raise failure(answer, config, request, call)
+                raise (yield from _with_explainer(failure(answer, config, request, call), config, call))
             wait = delay(attempt, answer.headers, config)
         yield Pause(wait)
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _with_explainer(
+    refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
+) -> Flow[Exception]:
+    """Lets the refusal of a management call explain itself; `svcnb.client.running` does so for executions."""
+    if isinstance(refused, errors.Forbidden) and config.api_key:
+        from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
+
+        if explicable(call.path):
+            body = call.body if isinstance(call.body, Mapping) else {}
+            refused.explainer = yield from later(
+                lambda: explain_call(config, RefusedCall(str(call.path), body), refused.clock_skew)
+            )
+    return refused
 
 
 def build(call: Call[Any], config: Config) -> Request:
@@ -140,7 +156,7 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        body = json.loads(answer.content) if answer.content else None
+        body = parse(answer.content) if answer.content else None
     except ValueError:
         raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
     try:
@@ -164,7 +180,7 @@ def failure(
             hint=f"Use the address that it points at as base_url: {answer.headers.get('location', 'not told')[:200]}",
         )
     try:
-        body = json.loads(answer.content) if answer.content else ""
+        body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
             f"{_asked(request)} answered {answer.status} with a page instead of JSON, so the host or the "
@@ -181,7 +197,7 @@ def failure(
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
     hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.patience == "run" else None
-    return kind(
+    error = kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,
         code=code or code_of(answer.status),
@@ -191,6 +207,17 @@ def failure(
         structured=isinstance(body, dict),
         hint=hint,
     )
+    if isinstance(error, errors.Explicable):
+        error.clock_skew = _skew(answer)
+    return error
+
+
+def _skew(answer: Answer) -> float:
+    """Seconds that the service's clock is ahead, to within the second of its ``Date``; 0 when it does not tell."""
+    try:
+        return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
+    except (ValueError, TypeError):
+        return 0.0
 
 
 def mask(text: str, config: Config) -> str:

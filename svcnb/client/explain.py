@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -22,7 +20,7 @@ from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, k
 from svcnb.client.resources import accounts, actions, billing, group_flows, usage_keys, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
-from svcnb.protocol.hashes import api_key_hash, keccak256
+from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS, WILDCARD_HASH, looks_like_hash
 
 AnyKeyRef: TypeAlias = "KeyRef | Account | None"
@@ -167,11 +165,8 @@ def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
 
 
 def _hash_of_bytes(secret: str) -> str | None:
-    try:
-        raw = base64.b64decode(secret, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return "0x" + keccak256(raw).hex() if len(raw) == 32 else None  # noqa: PLR2004 - the length of a secret
+    raw = usage_key_bytes(secret)
+    return None if raw is None else uint256_hex(usage_key_hash(raw))
 
 
 def _text_of(key: AnyKeyRef, own: Secret | None) -> str | None:

@@ -58,7 +58,8 @@ def _svg(explanation: Explanation) -> str:
     targets = {"action": middle - apart, "wallet": middle + apart}
     shapes = list(_links(groups, middle, targets, rows, explanation))
     shapes.append(_box(_LEFT, middle, "key", _short(explanation.key)))
-    shapes.append(_box(_RIGHT, targets["action"], "action", _short(explanation.action)))
+    what = ("call", explanation.call) if explanation.call else ("action", _short(explanation.action))
+    shapes.append(_box(_RIGHT, targets["action"], *what))
     if explanation.wallet:
         wallet = explanation.wallet
         shapes.append(_box(_RIGHT, targets["wallet"], "wallet", f"{wallet[:10]}…{wallet[-4:]}"))
@@ -79,7 +80,13 @@ def _links(
     groups: list[GroupLink], middle: float, targets: Mapping[str, float], rows: int, explanation: Explanation
 ) -> Iterator[str]:
     if not groups:
-        yield _line(_LEFT + _BOX, middle, _RIGHT, targets["action"], there=explanation.every_group)
+        yield _line(
+            _LEFT + _BOX,
+            middle,
+            _RIGHT,
+            targets["action"],
+            there=explanation.every_group or bool(explanation.call and explanation.allowed),
+        )
         if explanation.wallet:
             yield _line(_LEFT + _BOX, middle, _RIGHT, targets["wallet"], there=explanation.allowed)
     for row, link in enumerate(groups):

@@ -25,7 +25,7 @@ MAX_STORED: Final = 16_384
 """Longest parameters, response or logs that are kept, in characters; the rest is cut."""
 
 KEPT_RUNS: Final = 200_000
-"""Runs that are kept; the oldest give way."""
+"""Runs that are kept; the oldest give way, a thousand at a time."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -103,7 +103,6 @@ class Recorder:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
-        self._written = 0
 
     def __repr__(self) -> str:
         return f"Recorder({str(self.path)!r})"
@@ -113,11 +112,10 @@ class Recorder:
         row = row_of(record)
         with self._lock:
             connection = self._open()
-            connection.execute(INSERT, row)
-            self._written += 1
-            if self._written % _PRUNE_EVERY == 0:
-                newest = connection.execute("SELECT max(id) FROM runs").fetchone()[0]
-                connection.execute("DELETE FROM runs WHERE id <= ?", (newest - KEPT_RUNS,))
+            number = connection.execute(INSERT, row).lastrowid or 0
+            # By the row's number and not by a count of our own: most processes make a handful of runs.
+            if number % _PRUNE_EVERY == 0:
+                prune(connection)
 
     def close(self) -> None:
         """Closes the file; a later run opens it again."""
@@ -136,6 +134,11 @@ class Recorder:
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None and self._owner == os.getpid():
             self._connection.close()  # type: ignore[union-attr]
+
+
+def prune(connection: sqlite3.Connection) -> None:
+    """Lets the oldest runs go beyond `KEPT_RUNS`."""
+    connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RUNS,))
 
 
 def row_of(record: RunRecord) -> dict[str, Any]:

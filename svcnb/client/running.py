@@ -138,7 +138,7 @@ def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]
     def explained() -> Flow[Explanation]:
         from svcnb.client.explain import explain
 
-        return explain(config, None, cid, wallet)
+        return explain(config, None, cid, wallet, failed.clock_skew)
 
     failed.explainer = yield from later(explained)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from svcnb.control.plane import ControlPlane
 from svcnb.protocol.durations import seconds
@@ -14,15 +14,17 @@ class ClockControl:
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
 
-    def freeze(self, at: float | None = None) -> None:
+    def freeze(self, at: float | str | datetime | None = None) -> None:
         """Stands still.
 
         Args:
-            at: Unix seconds; this very moment when None.
+            at: Unix seconds, a time, or one as text (``"2026-01-01T12:00"``, UTC unless it says otherwise); this very
+                moment when None.
+
+        Raises:
+            ValueError: The text is no time.
         """
-        if at is None:
-            at = self.now()
-        self._plane.request("POST", "/clock", {"freeze": at})
+        self._plane.request("POST", "/clock", {"freeze": self.now() if at is None else _unix(at)})
 
     def advance(self, span: float | str | timedelta | None = None, /, **units: float) -> None:
         """Moves forward.
@@ -43,3 +45,14 @@ class ClockControl:
     def now(self) -> float:
         """Unix seconds, as the emulator sees them."""
         return float(self._plane.request("GET", "/state")["clock"]["now"])
+
+
+def _unix(at: float | str | datetime) -> float:
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            raise ValueError(f"{at!r} is no time: write Unix seconds, or for example '2026-01-01T12:00'") from None
+    if isinstance(at, datetime):
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    return at

@@ -148,7 +148,7 @@ class EmulatorControl:
         Args:
             name: What to call it; an older one of that name is replaced.
         """
-        self._plane.request("POST", f"/snapshots/{quote(name, safe='')}", {})
+        self._plane.request("POST", f"/snapshots/{_named(name)}", {})
 
     def restore(self, name: str) -> None:
         """Goes back to a snapshot.
@@ -159,7 +159,7 @@ class EmulatorControl:
         Raises:
             ControlRefused: There is none of that name (404).
         """
-        self._plane.request("POST", f"/snapshots/{quote(name, safe='')}/restore", {})
+        self._plane.request("POST", f"/snapshots/{_named(name)}/restore", {})
 
     def forget(self, name: str) -> None:
         """Removes a snapshot.
@@ -170,7 +170,7 @@ class EmulatorControl:
         Raises:
             ControlRefused: There is none of that name (404).
         """
-        self._plane.request("DELETE", f"/snapshots/{quote(name, safe='')}")
+        self._plane.request("DELETE", f"/snapshots/{_named(name)}")
 
     def snapshots(self) -> Any:
         """The snapshots that `restore` knows, oldest first."""
@@ -274,3 +274,9 @@ class EmulatorControl:
         if name not in self._names:
             self._names |= self.state()
         return self._names[name]
+
+
+def _named(snapshot: str) -> str:
+    if not snapshot or "/" in snapshot:
+        raise ValueError(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
+    return quote(snapshot, safe="")

@@ -17,6 +17,7 @@ from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
     EXECUTION_FUNDS_CHECK_MS,
+    KEPT_TRIGGER_RUNS,
     MAX_BODY_BYTES,
     RUN_RETRIES,
     SCHEDULE_SCAN_S,
@@ -149,6 +150,9 @@ class Settings(BaseModel):
         default=False, description="Whether a run that waits to be retried is shown as retrying."
     )
     trigger_workers: int | None = Field(None, ge=1, description="Most runs at once; none means one for each trigger.")
+    kept_trigger_runs: int = Field(
+        KEPT_TRIGGER_RUNS, ge=1, description="Ended runs of a trigger that are kept; the oldest give way, 64 at a time."
+    )
     trigger_timeout_ms: int = Field(30_000, ge=1, description="Milliseconds until a run's attempt is given up.")
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs; none means this emulator."

@@ -5,6 +5,8 @@ Source: specification 2; reference facts 4.1; EIP-55 for addresses.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from typing import Final
 
@@ -25,6 +27,7 @@ __all__ = [
     "normal_address",
     "parse_hex",
     "uint256_hex",
+    "usage_key_bytes",
     "usage_key_hash",
     "wallet_lookup_key",
 ]
@@ -202,6 +205,23 @@ def usage_key_hash(secret: bytes) -> int:
             f"a ChainSecured usage key has {HASH_BYTES} secret bytes, not {len(secret)}", hint="decode its base64 text"
         )
     return int.from_bytes(keccak256(secret), "big")
+
+
+def usage_key_bytes(text: str) -> bytes | None:
+    """Returns the 32 secret bytes behind a key's text.
+
+    Args:
+        text: The key as it is presented: standard base64 (RFC 4648, section 4).
+
+    Returns:
+        None when the text is not the base64 of exactly 32 bytes. The last digit before ``=`` carries four bits of the
+        key and two that must be zero (section 3.5): without that check, four texts would be one key.
+    """
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if len(raw) == HASH_BYTES and base64.b64encode(raw).decode() == text else None
 
 
 def hashed_cid(cid: str) -> str:

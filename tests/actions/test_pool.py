@@ -26,9 +26,8 @@ WORKS = "const main = (n) => [n]"
 
 
 def test_starting_does_not_wait_for_spares_and_the_first_run_takes_the_first_one(new_room: Any):
-    started = time.monotonic()
     room = new_room(spares=1)
-    assert time.monotonic() - started < 0.5
+    assert room.engine.state().ready == 0
     assert room.value(WORKS, 1) == [1]
 
 
@@ -51,10 +50,13 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
         fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in mine]
         return sum(int(f[11]) + int(f[12]) for f in fields)
 
-    time.sleep(0.3)  # what V8 compiles in the background after the warm-up
-    before = ticks()
-    time.sleep(1)
-    assert ticks() - before <= 1  # hundredths of a second, both together
+    def spent_in_a_second() -> int:
+        before = ticks()
+        time.sleep(1)
+        return ticks() - before
+
+    # Hundredths of a second, both together. After the warm-up V8 still compiles in the background for a while.
+    assert any(spent_in_a_second() <= 1 for _ in range(10))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
@@ -109,7 +111,7 @@ def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (session,) = room.engine._sessions
     os.kill(session._isolate.pid, signal.SIGKILL)
-    outcome = future.result(10)
+    outcome = future.result(60)
     assert (outcome.ok, outcome.error_kind, outcome.response) == (False, "host", None)
     assert "Nothing was charged" in outcome.error
     assert room.value(WORKS, 1) == [1]
@@ -134,7 +136,7 @@ def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, 
     assert children
     folder = Path(room.engine._pool._host._setup["remove"])
     os.kill(spawner, signal.SIGKILL)
-    assert future.result(10).error_kind == "host"
+    assert future.result(60).error_kind == "host"
     room.until(lambda: not set(children) & set(live_isolates()), "the kernel ended its isolates")
     assert not folder.exists()
     assert room.value(WORKS, 3) == [3]
@@ -147,10 +149,11 @@ def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(n
     with pytest.raises(EngineUnavailable, match="broken bundle"):
         room.run(WORKS)
     assert room.engine.state().available is False
-    started = time.monotonic()
+    host = room.engine._pool._host
     with pytest.raises(EngineUnavailable):
         room.run(WORKS)
-    assert time.monotonic() - started < 0.2
+    assert room.engine._pool._host is host
+    room.until(lambda: not room.engine._pool._starting, "what had been begun before has failed, too; nothing follows")
 
 
 def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_path: Path):
@@ -166,7 +169,7 @@ def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live
     folder = Path(room.engine._pool._host._setup["remove"])
     assert folder.is_dir()
     room.call(room.engine.stop())
-    assert future.result(10).error_kind == "host"
+    assert future.result(60).error_kind == "host"
     room.until(lambda: not folder.exists(), "its folder is gone")
     assert set(live_isolates()) <= others
     with pytest.raises(EngineUnavailable):
@@ -263,7 +266,7 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any, live_isolates: An
     assert others
     assert all(niceness(pid) == {0} for pid in others)
     os.kill(running, signal.SIGKILL)
-    future.result(10)
+    future.result(60)
 
 
 def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import string
 from typing import Any
 
 import pytest
@@ -90,6 +91,18 @@ def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wi
     assert (refused.status_code, refused.json()) == (403, "Permission denied")
     owner.send("removeUsageApiKey", owner.master, hashed)
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
+
+
+def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_envelope):
+    """The last digit of the base64 of 32 bytes carries two bits that must be zero (RFC 4648, section 3.5)."""
+    key = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)["usage_api_key"]
+    owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
+    digits = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    for extra in (1, 2, 3):
+        other = f"{key[:-2]}{digits[digits.index(key[-2]) + extra]}="
+        assert base64.b64decode(other) == base64.b64decode(key)
+        assert wire.post("svc_action", other, {"code": CODE}).status_code == 401
+    assert wire.post("svc_action", key, {"code": CODE}).status_code == 200
 
 
 def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wire, sign_envelope):

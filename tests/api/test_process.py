@@ -89,7 +89,7 @@ def start():
 def refused(process: Process) -> str:
     """Standard error of a start that must fail."""
     assert process.ready is None
-    _, err = process.popen.communicate(timeout=20)
+    _, err = process.popen.communicate(timeout=60)
     return str(err)
 
 
@@ -114,7 +114,7 @@ def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
     assert {"base_url", "triggers_url", "rpc_url", "control_url", "contract_address", "chain_id", "pid"} <= ready.keys()
     wire = connect(ready["base_url"])
     config = wire.get("get_node_chain_config").json()
-    assert time.perf_counter() - started < 10
+    assert time.perf_counter() - started < 60
     assert (config["contract_address"], config["chain_id"]) == (ready["contract_address"], ready["chain_id"])
     assert ready["pid"] == process.popen.pid
     assert wire.call("GET", ready["control_url"].removeprefix(ready["base_url"]) + "/state").status_code == 200
@@ -170,7 +170,7 @@ def test_killed_without_warning_its_children_end_and_acknowledged_writes_survive
     assert children
     account.group("acknowledged")
     first.popen.kill()
-    first.popen.wait(10)
+    first.popen.wait(60)
     assert gone(children)
     wire = connect(start(*options).ready["base_url"])
     assert [group["name"] for group in wire.listed("list_groups", account.key)] == ["acknowledged"]
@@ -187,6 +187,7 @@ def test_the_state_is_private_and_holds_no_key(start, connect, tmp_path):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for file in folder.rglob("*"):
         if file.is_file():
+            assert os.name != "posix" or stat.S_IMODE(file.stat().st_mode) == 0o600, file
             content = file.read_bytes()
             assert account.key.encode() not in content, file
             assert key.encode() not in content, file

@@ -2,9 +2,8 @@
 
     pytest tests/benchmarks -o python_files=bench_siege.py -s
 
-The stream is the one of an editor that runs on every change, five runs a second, while the attempts of
-`test_hostile.py` are made two at a time, each attacker with a short breath between two. Without the breath attackers
-take every process as soon as it is made, and what is measured is the length of a line.
+The stream is the one of an editor that runs on every change, five runs a second for a minute, while another account
+makes the attempts of `test_hostile.py`, two at a time, with a short breath between two.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import pytest
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 PER_S = 5
-STREAM = 100
+STREAM = 300
 ATTACKERS = 2
 BREATH_S = 0.2
 
@@ -64,7 +63,7 @@ def stream(room: Any, source: str) -> tuple[list[float], int]:
     for n in range(STREAM):
         time.sleep(max(0.0, begin + n / PER_S - time.perf_counter()))
         started = time.perf_counter()
-        outcome = room.run(source, {"n": n})
+        outcome = room.run(source, {"n": n}, host=room.host(account="honest"))
         seen.append((time.perf_counter() - started) * 1000)
         assert outcome.response == {"n": n + 1}, outcome.error
         waited += outcome.trace.events[0].detail["took_ms"] > 1
@@ -85,7 +84,8 @@ def test_honest_actions_under_siege(room: Any) -> None:
         nonlocal made
         while not over.is_set():
             source, (how, _) = attempts.ATTEMPTS[next(names)]
-            room.run(source, timeout_ms=attempts.TIMEOUT_MS if how == "timeout" else 20_000)
+            timeout_ms = attempts.TIMEOUT_MS if how == "timeout" else 20_000
+            room.run(source, timeout_ms=timeout_ms, host=room.host(account="attacker"))
             made += 1
             time.sleep(BREATH_S)
 
@@ -106,4 +106,5 @@ def test_honest_actions_under_siege(room: Any) -> None:
 
 
 def percentile(ordered: list[float], share: int = 99) -> float:
-    return ordered[min(len(ordered) - 1, len(ordered) * share // 100)]
+    """The value that so many percent do not exceed (nearest rank)."""
+    return ordered[-(-len(ordered) * share // 100) - 1]

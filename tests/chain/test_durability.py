@@ -1,7 +1,7 @@
 """The journal: what was acknowledged survives the death of every process, block hash for block hash."""
 
 # ruff: noqa: FBT003 - contract functions take their flags by position
-# ruff: noqa: ASYNC220, ASYNC240, ASYNC110 - processes and files are what is looked at here, and nothing else runs
+# ruff: noqa: ASYNC220, ASYNC221, ASYNC240, ASYNC110 - processes and files are what is looked at here, and nothing else runs
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sqlalchemy import create_engine, insert, select, text
 from sqlalchemy.pool import NullPool
 
 from svcnb.emulator.chain import replica
-from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
 from svcnb.emulator.clock import Clock
 from svcnb.protocol import contract
@@ -193,6 +193,58 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
     await gone(node)
     async with running(url) as chain:
         assert await actions(chain) >= max(acknowledged, 20)
+
+
+@pytest.mark.parametrize("sent_before_death", [0, 1])
+async def test_writes_that_belong_together_are_all_there_after_a_death_between_them(
+    tmp_path: Path, sent_before_death: int
+) -> None:
+    program = textwrap.dedent("""
+        import asyncio, os, sys
+        from svcnb.emulator.chain import replica
+        from svcnb.emulator.chain.chain import Chain
+        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.keys.custody import Custody
+        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.settings import Settings
+        from svcnb.emulator.store import Store
+
+        async def main(url, last):
+            settings = Settings.load({}, seed="own")
+            custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
+            chain = await Chain.start(settings, Store(url), custody, Clock(1_750_000_000))
+            await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
+            apply, left = replica.Replica.apply, int(last)
+
+            async def mortal(self, entry):
+                nonlocal left
+                if not left:
+                    os._exit(9)
+                left -= 1
+                return await apply(self, entry)
+
+            replica.Replica.apply = mortal
+            await chain.write_together(
+                ("addAction", (0xA11CE, "", "", 1)), ("addGroup", (0xA11CE, "g", "", [], []))
+            )
+
+        asyncio.run(main(*sys.argv[1:]))
+    """)
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    ended = subprocess.run([sys.executable, "-c", program, url, str(sent_before_death)], check=False, timeout=60)
+    assert ended.returncode == 9
+    async with running(url) as chain:
+        assert await actions(chain) == 1
+        assert len(await chain.view("listGroups", KEY, 0, 10)) == 1
+
+
+async def test_of_writes_that_belong_together_none_is_sent_when_one_is_refused(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain, 0)
+    before = await hashes(chain)
+    with pytest.raises(ContractRevert, match="GroupDoesNotExist"):
+        await chain.write_together(("addAction", (KEY, "", "", 1)), ("addPkpToGroup", (KEY, 77, "0x" + "22" * 20)))
+    assert await hashes(chain) == before
 
 
 class running:  # noqa: N801 - reads as a word in the test

@@ -46,6 +46,14 @@ def test_an_overloaded_service_is_asked_again(scripted, status: int) -> None:
     assert len(script.requests) == 3
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_that_nests_without_end_is_refused_and_ends_nothing(scripted, status: int) -> None:
+    """A library may have raised the recursion limit; then the parser of Python 3.11 would end the process."""
+    script = Script(httpx.Response(status, content=b'{"response": ' + b"[" * 200_000))
+    with pytest.raises(errors.NotTheApi):
+        scripted(script).run(SOURCE)
+
+
 @pytest.mark.parametrize(("status", "kind"), [(429, errors.RateLimited), (503, errors.Unavailable)])
 def test_after_five_attempts_the_overload_is_reported(scripted, status: int, kind) -> None:
     script = Script(busy(status))

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from svcnb import Action, ActionError, AsyncClient, Client
+from svcnb.client import recorder
 from svcnb.client.recorder import MAX_STORED, Recorder, default_path
 from svcnb.client.stripping import strip, strip_text
 
@@ -149,3 +150,19 @@ def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
     for thread in threads:
         thread.join()
     assert len(rows(file)) == 100
+
+
+def test_the_oldest_runs_give_way_also_when_every_process_makes_but_one(tmp_path, scripted, monkeypatch) -> None:
+    monkeypatch.setattr(recorder, "KEPT_RUNS", 5)
+    monkeypatch.setattr(recorder, "_PRUNE_EVERY", 4)
+    file = tmp_path / "history.sqlite"
+    number = iter(range(100))
+
+    def handle(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"response": 1, "logs": ""}, headers={"X-Request-Id": f"r-{next(number)}"})
+
+    for _ in range(12):
+        once = Recorder(file)
+        scripted(handle, on_run=once).run(ACTION)
+        once.close()
+    assert [row["run_id"] for row in rows(file)] == [f"r-{each}" for each in range(7, 12)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -60,6 +61,23 @@ def test_time_stands_still_moves_and_runs_again(own: Emulator) -> None:
     assert own.clock.now() == 1_767_225_600 + 4200
     own.clock.real()
     assert own.clock.now() != 1_767_225_600 + 4200
+
+
+@pytest.mark.parametrize(
+    "at", [1_767_225_600, "2026-01-01", "2026-01-01T01:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)]
+)
+def test_time_stands_still_at_a_number_a_text_or_a_datetime(own: Emulator, at) -> None:
+    own.clock.freeze(at)
+    assert own.clock.now() == 1_767_225_600  # date -u -d 2026-01-01 +%s
+    own.clock.real()
+
+
+def test_what_is_no_time_or_no_name_is_refused_here(own: Emulator) -> None:
+    with pytest.raises(ValueError, match="is no time"):
+        own.clock.freeze("tomorrow")
+    for name in ("a/b", ""):
+        with pytest.raises(ValueError, match="cannot name a snapshot"):
+            own.snapshot(name)
 
 
 def test_advance_takes_a_span_or_units_not_both(own: Emulator) -> None:

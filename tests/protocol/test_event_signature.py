@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import combinations
+from typing import Any
 
 import pytest
 from eth_abi.abi import encode
+from eth_abi.tools._strategies import get_abi_strategy
 from eth_utils.abi import event_signature_to_log_topic
+from hypothesis import given, strategies as st
 
 from svcnb.protocol.abi_types import Type
 from svcnb.protocol.errors import MalformedValue
@@ -177,3 +181,62 @@ def test_a_tail_that_overlaps_another_is_no_usual_encoding():
     event = Event.parse("F(bytes,bytes)")
     with pytest.raises(UndecodableLog):
         event.decode([event.topic0], data(["uint256", "uint256", "uint256", "uint256"], [64, 64, 1, 0]))
+
+
+# --- anything at all ------------------------------------------------------------------------------------------------
+
+alphabet = st.text(alphabet="Transfer(),[]0123456789 uintaddressboolbytesindexed;_$\n\t\u0661", max_size=60)
+
+
+KINDS = st.sampled_from(
+    [
+        "uint256",
+        "uint8",
+        "int128",
+        "address",
+        "bool",
+        "bytes",
+        "bytes32",
+        "bytes4",
+        "uint16[]",
+        "bool[3]",
+        "(bool,bytes)",
+    ]
+)
+
+
+@given(alphabet | st.text(max_size=80))
+def test_any_text_is_a_signature_or_refused_as_one(text):
+    try:
+        event = Event.parse(text)
+    except InvalidSignature:
+        return
+    assert Event.parse(event.canonical).topic0 == event.topic0
+    assert event.topic0 == "0x" + event_signature_to_log_topic(event.canonical).hex()
+
+
+@given(st.data())
+def test_arguments_of_any_types_come_back_as_they_were_encoded(data):
+    kinds = data.draw(st.lists(KINDS, min_size=1, max_size=5))
+    values = [data.draw(get_abi_strategy(kind)) for kind in kinds]
+    event = Event.parse(f"E({','.join(kinds)})")
+    decoded = event.decode([event.topic0], "0x" + encode(kinds, values).hex())
+    assert [decoded[f"arg{place}"] for place in range(len(kinds))] == [as_shown(value) for value in values]
+
+
+def as_shown(value: Any) -> Any:
+    """How the documentation says that values are written (docs/triggers.md)."""
+    if isinstance(value, (list, tuple)):
+        return [as_shown(item) for item in value]
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if value < 2**128 else f"0x{value:064x}"
+    return value.lower() if isinstance(value, str) else value  # an address
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), max_size=4), st.binary(max_size=320))
+def test_any_log_is_decoded_or_refused_as_unfitting(topics, payload):
+    event = Event.parse("E(address,bytes,uint8[],(bool,string))")
+    with suppress(UndecodableLog):
+        event.decode([event.topic0, *("0x" + word.hex() for word in topics)], "0x" + payload.hex())

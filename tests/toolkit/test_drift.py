@@ -40,7 +40,12 @@ def test_the_emulator_has_not_drifted(session_emulator) -> None:
 
 
 def test_every_route_of_the_specification_is_compared(description) -> None:
-    live = {(method.upper(), path.removeprefix(API)) for path, ops in description["paths"].items() for method in ops}
+    live = {
+        (method.upper(), path.removeprefix(API))
+        for path, ops in description["paths"].items()
+        if not path.startswith(("/api/", "/webhook/"))
+        for method in ops
+    }
     ours = {(route.method, route.path) for route in routes(Vocabulary())}
     assert ours <= live
     assert live - ours == {("GET", "/create_wallet"), ("GET", "/get_chain_config_keys"), ("GET", "/health")}

@@ -73,12 +73,12 @@ class Scripted:
 class Parts:
     """The triggers service without HTTP."""
 
-    def __init__(self, store: Store, clock: Clock, *, workers: int | None = None, policy: RetryPolicy) -> None:
+    def __init__(self, store: Store, clock: Clock, *, policy: RetryPolicy, **options: Any) -> None:
         self.store = store
         self.clock = clock
         self.seal = Seal(bytes(range(32)), Randomness())
         self.execution = Scripted(clock)
-        self.lanes = Lanes(store, clock, self.execution, seal=self.seal, policy=policy, workers=workers)
+        self.lanes = Lanes(store, clock, self.execution, seal=self.seal, policy=policy, **options)
         self.made = 0
 
     async def trigger(self, kind: str = "webhook", config: dict[str, Any] | None = None, **columns: Any) -> Any:

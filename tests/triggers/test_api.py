@@ -488,3 +488,58 @@ async def test_runs_can_be_executed_by_another_service(make_door):
     await refusing.post(trigger)
     (run,) = await refusing.ended(trigger)
     assert (run["status"], run["error"]) == ("failed", "network error: ConnectError")
+
+
+# --- the description ------------------------------------------------------------------------------------------------
+
+NOWHERE = "/api/triggers/not-an-id"
+NOBODY = f"/api/triggers/{uuid4()}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "status"),
+    [
+        ("GET /api/me", None, 200),
+        ("POST /api/triggers", body(), 200),
+        ("POST /api/triggers", {"name": "t"}, 422),
+        ("POST /api/triggers", body(config={"cron": 1}, kind="schedule"), 400),
+        ("GET /api/triggers", None, 200),
+        ("GET /api/triggers/{id}", None, 200),
+        (f"GET {NOWHERE}", None, 400),
+        (f"GET {NOBODY}", None, 404),
+        ("PATCH /api/triggers/{id}", {"name": "other"}, 200),
+        ("PATCH /api/triggers/{id}", {"enabled": "perhaps"}, 422),
+        ("POST /api/triggers/{id}/test", {"n": 1}, 202),
+        ("GET /api/triggers/{id}/runs", None, 200),
+        ("GET /api/tokens", None, 200),
+        ("POST /webhook/{id}", {"n": 1}, 202),
+        ("DELETE /api/triggers/{id}", None, 204),
+    ],
+)
+async def test_real_answers_match_the_description(door, asked, given, status):
+    json_schema = pytest.importorskip("jsonschema", reason="jsonschema comes with the charts (extra 'lab')")
+    description = (await door.http.get("/core/v1/openapi.json")).json()
+    trigger = await door.ok("POST", "/api/triggers", body())
+    method, path = asked.split()
+    answer = await door.ask(method, path.format(id=trigger["id"]), given)
+    assert answer.status_code == status, answer.text
+    shown = path.replace(NOWHERE, "/api/triggers/{id}").replace(NOBODY, "/api/triggers/{id}")
+    described = description["paths"][shown][method.lower()]["responses"][str(status)]
+    if status == 204:
+        assert "content" not in described
+        return
+    schema = described["content"]["application/json"]["schema"]
+    json_schema.Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
+
+
+async def test_the_description_tells_who_needs_a_token(door):
+    paths = (await door.http.get("/core/v1/openapi.json")).json()["paths"]
+    needs = {
+        f"{method} {path}": operation["security"]
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+        if operation.get("tags") == ["Triggers"]
+    }
+    assert needs.pop("post /webhook/{id}") == []
+    assert len(needs) == 11
+    assert all(scheme == [{"TriggersToken": []}] for scheme in needs.values())

@@ -279,3 +279,21 @@ async def test_an_idle_run_is_picked_up_within_a_tenth_of_a_second(parts):
         await parts.execution.calls_made(number + 1)
         delays.append(loop.time() - begun)
     assert sorted(delays)[4] < 0.1
+
+
+async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_parts, clock):
+    parts = make_parts(kept_runs=3)
+    await parts.lanes.start()
+    trigger, other = await parts.trigger(), await parts.trigger()
+    await parts.run(other, "of another")
+    for number in range(6):
+        await parts.run(trigger, f"r{number}")
+    assert len(await parts.ended(trigger)) == 6, "the rate limit still counts what began within a minute"
+    await parts.lanes.stop(1)
+    clock.advance(61)
+    again = make_parts(kept_runs=3)  # the first end after a start looks
+    await again.lanes.start()
+    await again.run(trigger, "last")
+    await again.until(trigger, lambda found: {run.id for run in found} == {"last", "r5", "r4"})
+    assert [run.id for run in await again.ended(other)] == ["of another"]
+    await again.lanes.stop(1)

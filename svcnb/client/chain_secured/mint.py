@@ -6,8 +6,6 @@ nothing twice.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any, Final, Literal
 
 from svcnb.client.calls import Answer, Call, Flow, act, ask
@@ -18,7 +16,7 @@ from svcnb.client.errors import ChainError, InvalidArgument, SvcnbError
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
-from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_hash
+from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_key_hash
 from svcnb.protocol.typed_data import Flow as Purpose
 
 HashForm = Literal["bytes", "text"]
@@ -46,13 +44,13 @@ def hash_of(secret: str, form: HashForm) -> int:
     """
     if form == "text":
         return key_hash(secret)
-    try:
-        return usage_key_hash(base64.b64decode(secret.strip(), validate=True))
-    except (binascii.Error, ValueError):
+    raw = usage_key_bytes(secret.strip())
+    if raw is None:
         raise InvalidArgument(
             "this is no usage key of a ChainSecured account: base64 of 32 bytes is wanted",
             hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
-        ) from None
+        )
+    return usage_key_hash(raw)
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:

@@ -21,6 +21,9 @@ Missing: TypeAlias = Literal[
     "wallet_in_no_group",
     "wallet_in_another_group",
     "credit",
+    "permission",
+    "master_only",
+    "owner_only",
 ]
 """The one link that is looked for first when something is refused; empty when nothing is missing."""
 
@@ -99,7 +102,10 @@ class Explanation(Model):
     """The key, by name and hash; never its text."""
 
     action: str
-    """The action, by name and hash."""
+    """The action, by name and hash; empty when a management call was refused."""
+
+    call: str = ""
+    """The management call that was refused; empty for an execution."""
 
     wallet: str | None = None
     """The wallet's address; None when none was asked about."""
@@ -125,7 +131,7 @@ class Explanation(Model):
 
     def __repr__(self) -> str:
         lines = [f"{'allowed' if self.allowed else 'refused'}: {self.reason}", f"  key     {self.key}"]
-        lines.append(f"  action  {self.action}")
+        lines.append(f"  call    {self.call}" if self.call else f"  action  {self.action}")
         if self.wallet:
             lines.append(f"  wallet  {self.wallet}")
         lines += [f"  group {link.id} {link.name!r}: {_said(link)}" for link in self.groups]

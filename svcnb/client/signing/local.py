@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -188,11 +189,15 @@ def _or_signing_error(work: Any) -> Any:
 
 
 def _account() -> Any:
-    # Half a second of import, so only for key files and transactions.
+    # Half a second of import, so only for key files and transactions. A library below it raises the recursion limit to
+    # 100 000 for pairings that nothing here computes, and then deeply nested JSON ends a process instead of failing.
+    limit = sys.getrecursionlimit()
     try:
         from eth_account import Account
     except ImportError as error:
         raise SigningError("key files and transactions need eth-account", hint=_NEEDS) from error
+    finally:
+        sys.setrecursionlimit(limit)
     return Account
 
 

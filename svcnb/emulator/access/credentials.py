@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-
 from starlette.datastructures import Headers
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.protocol.wire.values import looks_like_hash
-
-_SECRET_BYTES = 32
 
 
 def presented_key(headers: Headers) -> str:
@@ -67,12 +62,3 @@ def unknown_key() -> StructuredError:
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},
     )
-
-
-def secret_bytes(key: str) -> bytes | None:
-    """The 32 bytes behind a key in base64, None when it is not the standard base64 of exactly 32 bytes."""
-    try:
-        raw = base64.b64decode(key, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return raw if len(raw) == _SECRET_BYTES else None

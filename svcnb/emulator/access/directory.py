@@ -11,12 +11,12 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from svcnb.emulator.access.caller import Caller
-from svcnb.emulator.access.credentials import refuse_hash, secret_bytes, unknown_key
+from svcnb.emulator.access.credentials import refuse_hash, unknown_key
 from svcnb.emulator.access.grants import GrantDelay
 from svcnb.emulator.chain.events import RESET, ChainEvent
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.settings import Settings
-from svcnb.protocol.hashes import key_hash, usage_key_hash
+from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
@@ -80,7 +80,7 @@ class Directory:
         if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
             # The lookup hash of an admin wallet is the hash of its 20 address bytes, which everybody can read on chain.
             raise unknown_key()
-        if caller is None and (secret := secret_bytes(presented_key)) is not None:
+        if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
             # A key registered by its owner on chain is known by the hash of its bytes (specification 2).
             caller = await self.by_hash(usage_key_hash(secret))
         if caller is None:

@@ -52,6 +52,16 @@ async def write(call: Call, function: str, *arguments: Any) -> Any:
         raise failure_of(revert) from revert
 
 
+async def write_together(call: Call, *calls: tuple[str, tuple[Any, ...]]) -> None:
+    """Sends managed writes of which none may stay alone; refusals as in `write`."""
+    from svcnb.emulator.chain.errors import ContractRevert
+
+    try:
+        await call.service.chain.write_together(*calls)
+    except ContractRevert as revert:
+        raise failure_of(revert) from revert
+
+
 async def view(call: Call, function: str, *arguments: Any) -> Any:
     """Reads from the contract; refusals as in `write`."""
     from svcnb.emulator.chain.errors import ContractRevert

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from typing import Final
+from typing import Any, Final
 
 from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, error_text, require_master, write
+from svcnb.emulator.accounts.relay import WRITE_ERRORS, error_text, require_master, write, write_together
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.emulator.keys.secp import address_of
@@ -63,15 +63,13 @@ async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsage
     path = custody.new_path()
     secret = custody.wallet_secret(path)
     usage_api_key = base64.b64encode(secret).decode()
-    await _set(call, key_hash(usage_api_key), body)
-    await write(
+    # The wallet goes first: where the two cannot be one step, a wallet that nobody uses is what may be left behind, and
+    # never a key without its wallet.
+    wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
+    await write_together(
         call,
-        "registerWalletDerivation",
-        call.caller.master_hash,
-        address_of(secret),
-        path,
-        WALLET_NAME,
-        WALLET_DESCRIPTION,
+        ("registerWalletDerivation", wallet),
+        ("setUsageApiKey", _permissions(call, key_hash(usage_api_key), body)),
     )
     return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
@@ -80,7 +78,7 @@ async def update_usage_api_key(call: Call, body: UpdateUsageApiKeyRequest) -> Su
     """Replaces name, description and every permission of a usage key. Needs the account key."""
     require_master(call.caller)
     hashed = await _existing(call, body.usage_api_key)
-    await _set(call, hashed, body)
+    await write(call, "setUsageApiKey", *_permissions(call, hashed, body))
     return Success()
 
 
@@ -100,10 +98,9 @@ async def remove_usage_api_key(call: Call, body: RemoveUsageApiKeyRequest) -> Su
     return Success()
 
 
-async def _set(call: Call, hashed: int, body: UsageKeyPermissions) -> None:
-    await write(
-        call,
-        "setUsageApiKey",
+def _permissions(call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
+    """Arguments of setUsageApiKey."""
+    return (
         call.caller.master_hash,
         hashed,
         call.service.clock.now_s() + USAGE_KEY_LIFETIME_S,

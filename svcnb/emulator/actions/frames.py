@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svcnb.emulator.actions.nesting import deeper_than
+from svcnb.protocol.nesting import deeper_than
 
 SECRET_BYTES: Final = 16
 MAX_JSON_BYTES: Final = 16 * 1024 * 1024

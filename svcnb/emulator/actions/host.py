@@ -35,6 +35,7 @@ class ActionHost:
         packages: Answers imports; None when no package folder is set.
         randomness: Where nonces come from; None is the operating system.
         meter: Watches the credit of whoever pays.
+        account: Whose run it is.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class ActionHost:
         packages: Packages | None = None,
         randomness: Randomness | None = None,
         meter: Meter | None = None,
+        account: str = "",
     ) -> None:
         self._custody = custody
         self._cid = cid
@@ -57,11 +59,17 @@ class ActionHost:
         self._packages = packages
         self._randomness = randomness
         self._meter = meter
+        self._account = account
 
     @property
     def headers(self) -> dict[str, str]:
         """Request and correlation id."""
         return self._headers
+
+    @property
+    def account(self) -> str:
+        """Whose run it is."""
+        return self._account
 
     @property
     def meter(self) -> Meter | None:

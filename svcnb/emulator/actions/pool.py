@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from svcnb.emulator.actions.fairness import Shares
 from svcnb.emulator.actions.isolate import Isolate, StartFailed
 from svcnb.emulator.actions.processes import ProcessHost
 from svcnb.emulator.actions.protocol import EngineUnavailable
@@ -21,6 +22,7 @@ _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
+_WARMING_S = 0.08  # processor time of a spare before it does anything
 # A run that comes and goes within this gives its place to the next: another process would only make both slower.
 _PATIENCE_S = 0.05
 
@@ -30,10 +32,11 @@ class Pool:
 
     Args:
         new_host: Makes the host that starts processes; called again when one is lost.
-        spares: How many to keep ready. While runs have to wait for one, up to four times as many are kept; after half a
-            minute without waiting the number goes back.
-        reuse: Whether isolates come back by `give`. Those on loan then count as kept, and more are started only for
-            runs that have waited for some time.
+        spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
+            lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
+        shares: What accounts used lately.
+        reuse: Whether isolates come back by `give`. Those on loan then count as kept, none is kept for others, and more
+            are started only for runs that have waited for some time.
         clock: Seconds, monotonic.
     """
 
@@ -42,25 +45,28 @@ class Pool:
         new_host: Callable[[Callable[[], None]], ProcessHost],
         *,
         spares: int,
+        shares: Shares,
         reuse: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
         self._base = spares
-        self._reuse = reuse
-        self._lent = 0
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
+        self._reuse = reuse
+        self._lent = 0
+        self._reserve = 0 if reuse else min(1, spares - 1)
+        self._shares = shares
         self._ready: deque[Isolate] = deque()
-        self._waiting: deque[asyncio.Future[Isolate]] = deque()
+        self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
         self._starting: set[asyncio.Task[None]] = set()
         # Two at a time on two cores: more would only make each slower.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures = 0
         self._last_failure = ""
         self._open_until = 0.0
-        self._last_wait = 0.0
+        self._last_low = 0.0
         self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
@@ -107,29 +113,29 @@ class Pool:
         if host is not None:
             await host.stop()
 
-    async def take(self) -> Isolate:
+    async def take(self, account: str = "") -> Isolate:
         """A warm isolate for one job; the caller closes it.
+
+        Args:
+            account: Who asks; who used the least lately gets the next.
 
         Raises:
             EngineUnavailable: None can be started.
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine does not run")
-        while self._ready:
-            isolate = self._ready.popleft()
-            if isolate.usable:
-                self._lent += self._reuse
-                self._fill_soon()
-                return isolate
-            isolate.close()
+        self._bury_dead()
+        if self._may_take(account):
+            return self._hand_out(account)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        entry = (account, place)
+        self._waiting.append(entry)
         patience = None
         if self._reuse:
-            patience = asyncio.get_running_loop().call_later(_PATIENCE_S, self._grow)
-            self._fill()
+            patience = asyncio.get_running_loop().call_later(_PATIENCE_S, self._grow_and_fill)
         else:
             self._grow()
+        self._fill()
         try:
             return await place
         except asyncio.CancelledError:
@@ -140,8 +146,8 @@ class Pool:
         finally:
             if patience is not None:
                 patience.cancel()
-            if place in self._waiting:
-                self._waiting.remove(place)
+            if entry in self._waiting:
+                self._waiting.remove(entry)
 
     def give(self, isolate: Isolate, *, again: bool) -> None:
         """Takes an isolate back that `take` handed out.
@@ -153,15 +159,41 @@ class Pool:
         self._lent -= 1
         if again and isolate.usable and not self._stopped:
             isolate.rest()
-            self._hand_on(isolate)
+            self._ready.append(isolate)
+            self._serve()
+            self._settle_later()
         else:
             isolate.close()
         self._fill()
 
+    def _may_take(self, account: str) -> bool:
+        ready = len(self._ready)
+        return ready > self._reserve or (ready > 0 and not self._shares.greedy(account))
+
+    def _hand_out(self, account: str) -> Isolate:
+        isolate = self._ready.popleft()
+        if self._reuse:
+            self._lent += 1
+            return isolate
+        self._shares.add(account, _WARMING_S)
+        if len(self._ready) <= self._reserve:
+            self._grow()
+        self._fill_soon()
+        return isolate
+
     def _grow(self) -> None:
-        self._last_wait = self._clock()
+        """Spares run low: more of them from now on, since warming one takes longer than most runs."""
+        self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
+
+    def _grow_and_fill(self) -> None:
+        self._grow()
         self._fill()
+
+    def _bury_dead(self) -> None:
+        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
+            self._ready.remove(isolate)
+            isolate.close()
 
     def _fill_soon(self) -> None:
         """Starting a process is work for a whole core: a run that has just begun comes first, if there are others."""
@@ -191,17 +223,19 @@ class Pool:
         await isolate.start(_START_S)
         self.started += 1
         self._failures = 0
-        self._hand_on(isolate)
-
-    def _hand_on(self, isolate: Isolate) -> None:
-        while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                self._lent += self._reuse
-                place.set_result(isolate)
-                return
         self._ready.append(isolate)
-        self._settle_later()
+        self._serve()
+
+    def _serve(self) -> None:
+        """Hands spares to whoever waits, the account that used the least lately first."""
+        while self._waiting:
+            entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting[0]))
+            account, place = entry
+            if not place.done():
+                if not self._may_take(account):
+                    return
+                place.set_result(self._hand_out(account))
+            self._waiting.remove(entry)
 
     def _added(self, task: asyncio.Task[None]) -> None:
         self._starting.discard(task)
@@ -225,8 +259,8 @@ class Pool:
             asyncio.get_running_loop().call_later(_OPEN_S, self._fill)
 
     def _refuse_waiting(self, text: str) -> None:
-        waiting, self._waiting = self._waiting, deque()
-        for place in waiting:
+        waiting, self._waiting = self._waiting, []
+        for _, place in waiting:
             if not place.done():
                 place.set_exception(EngineUnavailable(text))
 
@@ -246,7 +280,7 @@ class Pool:
 
     def _settle(self) -> None:
         self._calm = None
-        if self._clock() - self._last_wait >= _CALM_S:
+        if self._clock() - self._last_low >= _CALM_S:
             self._target = self._base
             while self._ready and len(self._ready) + self._lent > self._target:
                 self._ready.pop().close()

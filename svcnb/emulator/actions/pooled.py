@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from svcnb import parts
+from svcnb.emulator.actions.fairness import Places, Shares
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.pool import Pool
 from svcnb.emulator.actions.processes import ProcessHost
@@ -48,7 +49,7 @@ class PooledEngine(ABC):
         bootstrap: The bundle that processes run.
         beside: Names of the files that it needs in its folder.
         spares: Warm processes to keep.
-        concurrency: Runs at once; more wait in line.
+        concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
         reuse: Whether a process serves one run after another.
 
@@ -76,11 +77,11 @@ class PooledEngine(ABC):
         self._deno = parts.deno()
         if not bootstrap.is_file():
             raise parts.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
-        self._gate = asyncio.Semaphore(concurrency)
-        self._pool = Pool(self._new_host, spares=spares, reuse=reuse)
+        self._places = Places(concurrency)
+        self._shares = Shares()
+        self._pool = Pool(self._new_host, spares=spares, shares=self._shares, reuse=reuse)
         self._sessions: set[Session] = set()
         self._watch: asyncio.Task[None] | None = None
-        self._in_line = 0
         self._stopped = True
 
     @property
@@ -131,15 +132,8 @@ class PooledEngine(ABC):
         if not source.strip("".join(_BLANK)):
             return _nothing_to_do(self._name)
         came = time.monotonic()
-        self._in_line += 1
-        try:
-            await self._gate.acquire()
-        finally:
-            self._in_line -= 1
-        try:
+        async with self._places.held_by(host.account):
             return await self._run(source, params, limits, host, came)
-        finally:
-            self._gate.release()
 
     def state(self) -> EngineState:
         """Where the engine stands."""
@@ -147,13 +141,13 @@ class PooledEngine(ABC):
             name=self._name,
             ready=self._pool.ready,
             running=len(self._sessions),
-            waiting=self._in_line + self._pool.waiting,
+            waiting=self._places.waiting + self._pool.waiting,
             started=self._pool.started,
             available=not self._stopped and self._pool.available,
         )
 
     async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
-        isolate = await self._pool.take()
+        isolate = await self._pool.take(host.account)
         waited_s = time.monotonic() - came
         outcome = None
         session = self._session(isolate, host, limits)
@@ -177,6 +171,7 @@ class PooledEngine(ABC):
         while self._sessions:
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
+                self._shares.add(session.account, _LOOK_S)
                 session.check_memory(_MEMORY_SLACK)
                 if session.elapsed_s > self._brief_s:
                     session.give_way()

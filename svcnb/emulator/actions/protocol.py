@@ -95,6 +95,10 @@ class Host(Protocol):
         """Request and correlation id (reference facts 2.8)."""
 
     @property
+    def account(self) -> str:
+        """Whose run it is. Accounts share what an engine has; runs of one account only wait for each other."""
+
+    @property
     def meter(self) -> Meter | None:
         """Watches the credit of whoever pays for the run; None when nobody does."""
 

@@ -81,6 +81,11 @@ class RepeatableHost:
         return self._host.headers
 
     @property
+    def account(self) -> str:
+        """Whose run it is."""
+        return self._host.account
+
+    @property
     def meter(self) -> Meter | None:
         """Watches the credit of whoever pays for both attempts."""
         meter = self._host.meter

@@ -145,6 +145,7 @@ def _host(call: Call, cid: str, action_hash: int) -> ActionHost:
         packages=service.packages,
         randomness=service.randomness if service.randomness.seeded else None,
         meter=_meter(call),
+        account=caller.billing_wallet,
     )
 
 

@@ -13,13 +13,15 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
-from svcnb.emulator.actions.nesting import deeper_than
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.nesting import deeper_than
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
+# Frames heard in one turn of the event loop, so that a flood of them does not keep others waiting.
+_AT_ONCE = 8
 # Our own work among the calls of an isolate, whose ids begin with 1.
 _AUTOPSY, _FUNDS = -1, -2
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
@@ -92,7 +94,8 @@ class Session:
         self._key_operations = 0
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
-        self._paused = False
+        self._held_back = False
+        self._more: asyncio.Handle | None = None
         self.lowered = False
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -133,6 +136,11 @@ class Session:
         if not self.lowered:
             self.lowered = True
             self._isolate.lower()
+
+    @property
+    def account(self) -> str:
+        """Whose run it is."""
+        return self._host.account
 
     @property
     def elapsed_s(self) -> float:
@@ -181,13 +189,35 @@ class Session:
 
     def _receive(self, data: bytes) -> None:
         try:
-            for frame in self._reader.feed(data):
+            for heard, frame in enumerate(self._reader.feed(data), 1):
                 if self._finished.done():
                     return
                 self._hear(frame)
+                if heard == _AT_ONCE or len(self._calls) >= _MAX_IN_FLIGHT:
+                    self._hold_back()
+                    return
         except (BadFrame, KeyError, TypeError, ValueError, AttributeError):
             # Only the bootstrap holds the secret, so this is a defect or an escape. Either way: no answer from it.
             self._fail("host", HOST_LOST_TEXT)
+            return
+        if self._held_back:
+            self._held_back = False
+            self._isolate.resume()
+
+    def _hold_back(self) -> None:
+        """Stops listening until what the reader holds already has been heard, a few frames at a time."""
+        if not self._held_back:
+            self._held_back = True
+            self._isolate.pause()
+        self._go_on_soon()
+
+    def _go_on_soon(self) -> None:
+        if self._held_back and self._more is None and len(self._calls) < _MAX_IN_FLIGHT:
+            self._more = asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._more = None
+        self._receive(b"")
 
     def _hear(self, frame: Frame) -> None:
         kind = frame.body["kind"]
@@ -238,15 +268,10 @@ class Session:
         task = asyncio.ensure_future(self._answer(kind, call_id, frame))
         self._calls[call_id] = task
         task.add_done_callback(lambda _: self._answered(call_id))
-        if len(self._calls) >= _MAX_IN_FLIGHT and not self._paused:
-            self._paused = True
-            self._isolate.pause()
 
     def _answered(self, call_id: int) -> None:
         del self._calls[call_id]
-        if self._paused and len(self._calls) < _MAX_IN_FLIGHT:
-            self._paused = False
-            self._isolate.resume()
+        self._go_on_soon()
 
     async def _answer(self, kind: str, call_id: int, frame: Frame) -> None:
         try:

@@ -38,7 +38,7 @@ class V8Engine(PooledEngine):
     Args:
         limits: Limits that processes are prepared for; a run may have tighter ones.
         spares: Warm processes to keep.
-        concurrency: Runs at once; more wait in line.
+        concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
         bootstrap: The bundle, for tests.
 

@@ -220,6 +220,21 @@ class Chain:
         """
         return await self._relay.write(self.contract_address, contract.function(function), args)
 
+    async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
+        """Writes several things of which none may stay alone, and waits for their blocks.
+
+        Args:
+            *calls: Names of functions, each with its arguments; none may need another's effect.
+
+        Raises:
+            ContractRevert: The contract refuses one of them; nothing was sent.
+            ChainUnavailable: The chain cannot be reached.
+            KeyError: There is no such function.
+            AbiError: An argument does not fit.
+        """
+        known = [(contract.function(name), arguments) for name, arguments in calls]
+        await self._relay.write_together(self.contract_address, known)
+
     async def is_valid_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
         """Whether a contract wallet takes a signature for its own (ERC-1271).
 

@@ -102,7 +102,7 @@ class Relay:
             if receipt["status"] != "0x1":
                 # Something came between trial and block; the contract tells again what it is.
                 await self._simulate(payer.address, to, data)
-                raise ChainUnavailable(f"{function.name} was refused in its block and would be accepted now: try again")
+                raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
                 # Blocks came between, so the trial may have answered another number than the block did.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
@@ -113,6 +113,38 @@ class Relay:
             return function.decode_result(result)
         except AbiError as error:
             raise ChainUnavailable(f"{function.name}: the answer cannot be read: {error}") from error
+
+    async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
+        """Sends managed writes that belong together and waits for their blocks.
+
+        On the built-in chain they stand in the journal by one commit, so that after a stop at any moment there are all
+        of them or none. On another chain they go one after another: order them so that a first part alone does no harm.
+
+        Args:
+            to: The contract.
+            calls: What to call there, with arguments; none may need another's effect.
+
+        Raises:
+            ContractRevert: The contract refuses one of them; nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or did not take all of them.
+            AbiError: An argument does not fit.
+        """
+        data = [function.encode_call(arguments) for function, arguments in calls]
+
+        async def send(payer: Wallet) -> None:
+            await asyncio.gather(*(self._simulate(payer.address, to, each) for each in data))
+            if self._delay_s:
+                await asyncio.sleep(self._delay_s)
+            if isinstance(self._chain, LocalChain):
+                receipts = await self.send_all(payer, [(to, each) for each in data])
+            else:
+                receipts = [await self.send(payer, to, each) for each in data]
+            for (function, _), each, receipt in zip(calls, data, receipts, strict=True):
+                if receipt["status"] != "0x1":
+                    await self._simulate(payer.address, to, each)
+                    raise _refused_in_block(function)
+
+        await self._by_a_payer(send)
 
     async def create(self, data: bytes) -> str:
         """Creates a contract by a payer.
@@ -246,6 +278,10 @@ class Relay:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
+
+
+def _refused_in_block(function: Function) -> ChainUnavailable:
+    return ChainUnavailable(f"{function.name} was refused in its block and would be accepted now: try again")
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:

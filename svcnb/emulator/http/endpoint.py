@@ -109,7 +109,11 @@ class Endpoint:
         guards: Checks before the body is read, in order.
         answers_for: Guards whose check the handler makes itself, later; for the description.
         price_cents: What success costs; settled after the handler returned.
-        errors: Statuses that the handler itself may answer with, as JSON strings.
+        errors: Statuses that the handler itself may answer with, as JSON strings or as `error_body`.
+        error_body: Model of the handler's own failures; None when they are JSON strings.
+        reads_itself: Whether the handler reads body and query itself; their types are then for the description alone.
+        schemes: Security schemes that the handler looks at itself; for the description.
+        status: Status of success; for the description.
         headers: Headers of every successful answer.
         deprecated: Whether the description marks it so.
         described: Whether it stands in the description.
@@ -126,6 +130,10 @@ class Endpoint:
     answers_for: tuple[Guard, ...] = ()
     price_cents: int = 0
     errors: frozenset[int] = frozenset()
+    error_body: Any = None
+    reads_itself: bool = False
+    schemes: tuple[str, ...] = ()
+    status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     deprecated: bool = False
     described: bool = True
@@ -156,7 +164,7 @@ class Endpoint:
             ServiceError: Whatever refuses the call.
         """
         call = Call(service, self, request)
-        if self.request is not None and service.settings.strict_types:
+        if self.request is not None and service.settings.strict_types and not self.reads_itself:
             _require_json(request)
         try:
             for guard in self.guards:
@@ -173,6 +181,8 @@ class Endpoint:
         return answer(result, headers=call.headers)
 
     async def _given(self, call: Call) -> Any:
+        if self.reads_itself:
+            return None
         settings = call.service.settings
         if self.query is not None:
             members = dict(call.request.query_params)

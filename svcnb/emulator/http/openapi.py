@@ -34,6 +34,11 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
         "name": "X-Wallet-Auth",
         "description": "Base64 of {typed_data, signature} with primaryType BillingAuth, signed by the admin wallet.",
     },
+    "TriggersToken": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Token of the triggers service, approved at /agent/authorize.",
+    },
 }
 
 
@@ -59,8 +64,8 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
             "version": API_VERSION,
             "description": (
                 "A local emulator of the service. Failures of authentication, billing, routing and parsing answer an "
-                "object with error, message, fix and docs_url; failures inside an endpoint answer a JSON string. "
-                "Failed requests are never charged."
+                "object with error, message, fix and docs_url; failures inside an endpoint answer a JSON string; the "
+                "triggers service answers an object with error and message. Failed requests are never charged."
             ),
         },
         "servers": [{"url": "/", "description": "This server"}],
@@ -91,6 +96,8 @@ class _Schemas:
         for row in rows:
             if row.request is not None:
                 inputs.append(((row.method, row.path, "in"), "validation", TypeAdapter(row.request)))
+            if row.error_body is not None:
+                inputs.append(((row.method, row.path, "error"), "serialization", TypeAdapter(row.error_body)))
             if row.response is not None:
                 inputs.append(((row.method, row.path, "out"), "serialization", TypeAdapter(row.response)))
         found, extra = TypeAdapter.json_schemas(inputs, ref_template=_REF)
@@ -122,7 +129,7 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
             "required": True,
             "content": {"application/json": {"schema": schemas.of(row, "in")}},
         }
-    schemes = list(dict.fromkeys(name for guard in row.all_guards for name in guard.schemes))
+    schemes = dict.fromkeys([*row.schemes, *(name for guard in row.all_guards for name in guard.schemes)])
     operation["security"] = [{name: []} for name in schemes]
     return operation
 
@@ -157,14 +164,15 @@ def _parameters(row: Endpoint) -> list[dict[str, Any]]:
 
 def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     structured = {status for guard in row.all_guards for status in guard.statuses} | {_SERVER_ERROR}
-    if row.request is not None:
-        structured |= _BODY_STATUSES
     texts = set(row.errors)
-    if row.request is not None or row.query is not None:
-        texts |= {_BAD_REQUEST}
-    if row.query is not None:
-        structured |= {422}
-    if texts & {403, 404} or row.all_guards:
+    if not row.reads_itself:
+        if row.request is not None:
+            structured |= _BODY_STATUSES
+        if row.request is not None or row.query is not None:
+            texts |= {_BAD_REQUEST}
+        if row.query is not None:
+            structured |= {422}
+    if texts & {403, 404} or row.all_guards or row.reads_itself:
         structured |= {503}
     success: dict[str, Any] = {
         "description": "Success.",
@@ -176,9 +184,10 @@ def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     }
     if row.response is not None:
         success["content"] = {"application/json": {"schema": schemas.of(row, "out")}}
-    responses = {"200": success}
+    responses = {str(row.status): success}
+    text = _TEXT if row.error_body is None else schemas.of(row, "error")
     for status in sorted(structured | texts):
-        shapes = [_STRUCTURED] * (status in structured) + [_TEXT] * (status in texts)
+        shapes = [_STRUCTURED] * (status in structured) + [text] * (status in texts)
         known = ERROR_CODES.get(status)
         responses[str(status)] = {
             "description": known.cause if known else "Refused.",

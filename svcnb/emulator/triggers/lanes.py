@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,14 +22,17 @@ from sqlalchemy import Connection, select, update
 
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
 from svcnb.emulator.triggers.seal import Seal, SealBroken
-from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, find_trigger, from_json, runs
+from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, find_trigger, from_json, runs, trim_runs
 from svcnb.emulator.triggers.timing import Timer
+from svcnb.protocol.limits import KEPT_TRIGGER_RUNS
 
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0
+_TRIM_EVERY: Final = 64
 INTERRUPTED: Final = "cut off by a stop of the service, executed again"
 
 
@@ -72,6 +76,7 @@ class Lanes:
         seal: Opens usage keys.
         policy: Retries.
         workers: Most executions at once over all triggers, None for one a trigger.
+        kept_runs: Ended runs of a trigger that are kept.
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class Lanes:
         seal: Seal,
         policy: RetryPolicy,
         workers: int | None = None,
+        kept_runs: int = KEPT_TRIGGER_RUNS,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -94,6 +100,8 @@ class Lanes:
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._asked: set[str] = set()
         self._executing: set[asyncio.Task[None]] = set()
+        self._kept_runs = kept_runs
+        self._ends: Counter[str] = Counter()
         self._open = False
 
     @property
@@ -190,6 +198,7 @@ class Lanes:
         now = self._clock.now()
         if ended is not None:
             _settle(connection, ended, now)
+            self._trim(connection, trigger_id, now)
         if not self._open:
             return None
         row = connection.execute(
@@ -207,6 +216,12 @@ class Lanes:
         if run.next_attempt_at is not None and run.next_attempt_at > now:
             return _Waiting(run.next_attempt_at)
         return _Claimed(_claim(connection, run), trigger)
+
+    def _trim(self, connection: Connection, trigger_id: str, now: float) -> None:
+        # Looking is not free on a long history: at the first end after a start, and then now and again.
+        if self._ends[trigger_id] % _TRIM_EVERY == 0:
+            trim_runs(connection, trigger_id, self._kept_runs, now - RATE_WINDOW_S)
+        self._ends[trigger_id] += 1
 
     async def _attempt(self, claimed: _Claimed) -> _Ended:
         run, trigger = claimed.run, claimed.trigger

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -15,6 +15,7 @@ from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.body import read_bytes
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.triggers.errors import Refused, bad, not_found
+from svcnb.protocol.wire.triggers import TriggerError
 
 if TYPE_CHECKING:
     from svcnb.emulator.triggers.identity import User
@@ -88,8 +89,15 @@ class Ask:
 Handler = Callable[[Ask], Awaitable[Response]]
 
 
-def row(method: str, path: str, handler: Handler) -> Endpoint:
-    """An endpoint of the triggers service."""
+def row(method: str, path: str, handler: Handler, **shown: Any) -> Endpoint:
+    """An endpoint of the triggers service.
+
+    Args:
+        method: HTTP method.
+        path: Full path.
+        handler: Answers it, and reads what it needs.
+        **shown: What the description says, by names of `Endpoint`; without any, it is not described.
+    """
 
     async def handle(call: Call, _given: None) -> Response:
         triggers = call.service.triggers
@@ -100,7 +108,22 @@ def row(method: str, path: str, handler: Handler) -> Endpoint:
             return refusal.response()
 
     handle.__doc__ = handler.__doc__
-    return Endpoint(method, path, handle, described=False)
+    if not shown:
+        return Endpoint(method, path, handle, described=False)
+    return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
+
+
+def owned(method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
+    """An endpoint whose caller has a token; arguments as for `row`, and 401 is among its errors.
+
+    Args:
+        method: HTTP method.
+        path: Full path.
+        handler: Answers it.
+        errors: Statuses that it may refuse with.
+        **shown: See `row`.
+    """
+    return row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
 
 
 def read(model: type[BaseModel], value: Any) -> Any:
@@ -131,4 +154,4 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
         raise Refused(422, "unprocessable_entity", "limit and offset are whole numbers.") from None
 
 
-__all__ = ["Ask", "Handler", "not_found", "read", "row", "whole"]
+__all__ = ["Ask", "Handler", "not_found", "owned", "read", "row", "whole"]

@@ -10,33 +10,45 @@ from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, room
 from svcnb.emulator.triggers.errors import Refused, limited
-from svcnb.emulator.triggers.requests import Ask, not_found, read, row, whole
+from svcnb.emulator.triggers.requests import Ask, not_found, owned, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
-from svcnb.protocol.wire.triggers import CreateTrigger, PatchTrigger
+from svcnb.protocol.wire.triggers import (
+    Accepted,
+    CreateTrigger,
+    Me,
+    PatchTrigger,
+    RunPage,
+    RunsQuery,
+    TokenInfo,
+    Trigger,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _MAX_OFFSET: Final = 2**31 - 1
+_BODY: Final = frozenset({400, 413, 422})
+_ID: Final = frozenset({400, 404})
+_TRIED: Final = _BODY | _ID | {429}
 
 
 def endpoints() -> list[Endpoint]:
     """The rows."""
     return [
-        row("GET", "/api/me", me),
-        row("POST", "/api/triggers", create),
-        row("GET", "/api/triggers", listed),
-        row("GET", "/api/triggers/{id}", one),
-        row("PATCH", "/api/triggers/{id}", change),
-        row("DELETE", "/api/triggers/{id}", remove),
-        row("GET", "/api/triggers/{id}/runs", run_page),
-        row("POST", "/api/triggers/{id}/test", test),
-        row("GET", "/api/tokens", tokens),
-        row("DELETE", "/api/tokens", revoke_all),
-        row("DELETE", "/api/tokens/{id}", revoke),
+        owned("GET", "/api/me", me, response=Me),
+        owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
+        owned("GET", "/api/triggers", listed, response=list[Trigger]),
+        owned("GET", "/api/triggers/{id}", one, response=Trigger, errors=_ID),
+        owned("PATCH", "/api/triggers/{id}", change, request=PatchTrigger, response=Trigger, errors=_BODY | _ID),
+        owned("DELETE", "/api/triggers/{id}", remove, status=204, errors={400}),
+        owned("GET", "/api/triggers/{id}/runs", run_page, query=RunsQuery, response=RunPage, errors=_ID | {422}),
+        owned("POST", "/api/triggers/{id}/test", test, request=Any, response=Accepted, status=202, errors=_TRIED),
+        owned("GET", "/api/tokens", tokens, response=list[TokenInfo]),
+        owned("DELETE", "/api/tokens", revoke_all, status=204),
+        owned("DELETE", "/api/tokens/{id}", revoke, status=204, errors=_ID),
     ]
 
 

@@ -61,6 +61,7 @@ class Triggers:
             seal=self.seal,
             policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
             workers=settings.trigger_workers,
+            kept_runs=settings.kept_trigger_runs,
         )
         self.schedules = Schedules(service.store, service.clock, settings.schedule_scan_s, self.lanes.wake)
         self._chains = [_watched(service, name) for name in CHAIN_IDS]

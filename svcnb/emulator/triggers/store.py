@@ -225,6 +225,20 @@ def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> boo
     return bool(connection.execute(query).rowcount)
 
 
+def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float) -> None:
+    """Lets the oldest ended runs of a trigger go.
+
+    Args:
+        connection: Inside a transaction.
+        trigger_id: The trigger.
+        keep: Ended runs that stay.
+        before: Unix seconds; what began later stays, because the rate limit counts it.
+    """
+    ended = (runs.c.trigger_id == trigger_id) & runs.c.finished_at.is_not(None)
+    newest_gone = select(runs.c.seq).where(ended).order_by(runs.c.seq.desc()).offset(keep).limit(1).scalar_subquery()
+    connection.execute(delete(runs).where(ended, runs.c.seq <= newest_gone, runs.c.started_at < before))
+
+
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
     """A page of a trigger's runs, newest first."""
     query = select(runs).where(runs.c.trigger_id == trigger_id).order_by(runs.c.seq.desc()).limit(limit).offset(offset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from starlette.responses import JSONResponse, Response
@@ -14,6 +14,7 @@ from svcnb.emulator.triggers.requests import Ask, not_found, row
 from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
 from svcnb.emulator.triggers.webhooks import run_input, safe_headers
 from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
+from svcnb.protocol.wire.triggers import Accepted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 
 def endpoints() -> list[Endpoint]:
     """The rows."""
-    return [row("POST", "/webhook/{id}", receive)]
+    refusals = frozenset({404, 410, 413, 429})
+    return [row("POST", "/webhook/{id}", receive, request=Any, response=Accepted, status=202, errors=refusals)]
 
 
 async def receive(ask: Ask) -> Response:
-    """Takes a post and answers at once; the run follows."""
+    """Takes a post and answers at once; the run follows.
+
+    A body of any content type does; what is no JSON reaches the action as text.
+    """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()
     triggers.posts_by_address.count(request.client.host if request.client else "", now)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated, TypeAlias
+
+from pydantic import Field, WithJsonSchema
 
 from svcnb.protocol.wire.base import Response
+
+# Told without prefixItems, which not every generator of clients and tests reads.
+_Pair: TypeAlias = Annotated[
+    tuple[str, str],
+    WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
+]
 
 
 class NodeChainConfig(Response):
@@ -46,4 +54,4 @@ class VersionResponse(Response):
     name: str
     version: str
     commit_version: str
-    submodule_versions: list[tuple[str, str]] = Field([], description="Pairs of name and version.")
+    submodule_versions: list[_Pair] = Field([], description="Pairs of name and version.")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
 from svcnb.protocol.wire.base import Request, Response
 
 Kind = Literal["webhook", "schedule", "chain_event"]
@@ -91,6 +92,13 @@ class TriggerRun(Response):
     response: Any = Field(None, description="The whole answer of the execution: response, logs, has_error.")
     error: str | None = Field(None, description="HTTP status and text of the failure, with the JavaScript stack.")
     attempt: int = Field(1, description="1, and one more for every retry.")
+
+
+class RunsQuery(Request):
+    """Query of ``GET /api/triggers/{id}/runs``; what lies outside a range is brought into it."""
+
+    limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Most runs, 1 to {RUNS_PAGE_MAX}.")
+    offset: int = Field(0, description="Newest runs left out.")
 
 
 class RunPage(Response):

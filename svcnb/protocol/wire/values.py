@@ -158,16 +158,19 @@ GroupIdText = Annotated[
 """A group id other than 0 that is sent as decimal text (``remove_group``)."""
 
 
-def _at_most(limit: int, what: str) -> AfterValidator:
+def _at_most(limit: int, what: str, instead: str) -> AfterValidator:
     def check(entries: list[Any]) -> list[Any]:
         if len(entries) > limit:
-            raise _unusable(f"{len(entries)} {what} given, at most {limit} are allowed in one call")
+            raise _unusable(f"{len(entries)} {what} given, at most {limit} are allowed in one call: {instead}")
         return entries
 
     return AfterValidator(check)
 
 
-KeyGroups = Annotated[list[GroupId], _at_most(MAX_KEY_GROUPS, "group ids")]
+_KEY_GROUPS_INSTEAD: Final = "send [0] for every group, or share them among several keys"
+_REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and the rest one by one with"
+
+KeyGroups = Annotated[list[GroupId], _at_most(MAX_KEY_GROUPS, "group ids", _KEY_GROUPS_INSTEAD)]
 """The groups a usage-key permission reaches; ``[0]`` means all."""
 
 # --- actions ---------------------------------------------------------------------------------------------------------
@@ -271,7 +274,9 @@ OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action; the service hashes it.")]
 """A raw CID, any non-empty text that is not a hash; spaces around it do not count."""
 
-CidHashes = Annotated[list[CidHash], _at_most(MAX_GROUP_ENTRIES, "permitted CID hashes")]
+CidHashes = Annotated[
+    list[CidHash], _at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
+]
 """The actions a group permits, in one call."""
 
 # --- wallets ---------------------------------------------------------------------------------------------------------
@@ -322,7 +327,9 @@ PermittedPkp = Annotated[
 ]
 """A permitted wallet address; the zero address stands for every wallet."""
 
-PermittedPkps = Annotated[list[PermittedPkp], _at_most(MAX_GROUP_ENTRIES, "permitted PKP ids")]
+PermittedPkps = Annotated[
+    list[PermittedPkp], _at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")
+]
 """The wallets a group permits, in one call."""
 
 

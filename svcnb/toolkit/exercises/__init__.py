@@ -5,10 +5,15 @@ from __future__ import annotations
 from svcnb.toolkit.exercises import (
     actions_and_cids,
     audit,
+    batches,
     chain_secured,
     contract_wallets,
     convert_and_transfer,
+    credits_and_cost,
+    groups,
+    keys,
     quickstart,
+    testing,
     triggers,
     typed_data,
 )
@@ -21,12 +26,17 @@ EXERCISES: dict[str, Exercise] = {
     for lesson in (
         quickstart,
         actions_and_cids,
+        keys,
+        groups,
         typed_data,
         chain_secured,
         contract_wallets,
         convert_and_transfer,
         audit,
+        credits_and_cost,
         triggers,
+        batches,
+        testing,
     )
     for exercise in lesson.EXERCISES
 }

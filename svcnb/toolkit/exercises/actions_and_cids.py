@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.protocol.action import Action
+from svcnb.toolkit.exercises.choices import choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -18,15 +19,12 @@ CHANGES = {
 
 
 def _changes(answer: Any) -> str | None:
-    given = {answer} if isinstance(answer, str) else set(answer)
-    if unknown := given - set(CHANGES):
-        return f"{min(unknown)!r} is not on the list."
-    right = {text for text, moves in CHANGES.items() if moves}
-    if missing := right - given:
-        return f"{len(missing)} on the list still move the CID: which of them change a byte of the source?"
-    if given - right:
-        return "one of yours leaves every byte of the source as it was."
-    return None
+    return choose(
+        CHANGES,
+        answer,
+        missing="{count} on the list still move the CID: which of them change a byte of the source?",
+        extra="one of yours leaves every byte of the source as it was.",
+    )
 
 
 def _derived(answer: Any) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.errors import ChainError
+from svcnb.toolkit.exercises.choices import choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 AFTER = {
@@ -19,15 +20,12 @@ AFTER = {
 
 
 def _after(answer: Any) -> str | None:
-    given = {answer} if isinstance(answer, str) else set(answer)
-    if unknown := given - set(AFTER):
-        return f"{min(unknown)!r} is not on the list."
-    right = {text for text, works in AFTER.items() if works}
-    if extra := given - right:
-        return f"{min(extra)!r} changes something, and the account key changes nothing any more."
-    if missing := right - given:
-        return f"{len(missing)} more on the list still work."
-    return None
+    return choose(
+        AFTER,
+        answer,
+        missing="{count} more on the list still work.",
+        extra="{one!r} changes something, and the account key changes nothing any more.",
+    )
 
 
 def _never_again(answer: Any) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.errors import Forbidden, ServiceError
+from svcnb.protocol.signature import personal_digest, recover_address
 from svcnb.toolkit.exercises.exercise import Exercise
 
 
@@ -16,10 +17,7 @@ def _length(run: Any) -> str | None:
         return "the object that main returns has no member named length yet."
     if response["length"] != len(response["message"]):
         return f"length is {response['length']!r}; a JavaScript string knows its own length: look at message.length."
-    from eth_account import Account
-    from eth_account.messages import encode_defunct
-
-    signer = Account.recover_message(encode_defunct(text=response["message"]), signature=response["signature"])
+    signer = recover_address(personal_digest(response["message"]), bytes.fromhex(response["signature"][2:]))
     if signer.lower() != str(response["address"]).lower():
         return "the signature does not belong to the message and address beside it: sign the same message you return."
     return None

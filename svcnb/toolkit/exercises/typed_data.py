@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from svcnb.toolkit.exercises.choices import choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -18,15 +19,12 @@ CHANGES = {
 
 
 def _changes(answer: Any) -> str | None:
-    given = {answer} if isinstance(answer, str) else set(answer)
-    if unknown := given - set(CHANGES):
-        return f"{min(unknown)!r} is not on the list."
-    right = {text for text, breaks in CHANGES.items() if breaks}
-    if missing := right - given:
-        return f"{len(missing)} more on the list change what was hashed."
-    if extra := given - right:
-        return f"{min(extra)!r} changes how it is written, not what is hashed."
-    return None
+    return choose(
+        CHANGES,
+        answer,
+        missing="{count} more on the list change what was hashed.",
+        extra="{one!r} changes how it is written, not what is hashed.",
+    )
 
 
 def _signed(answer: Any) -> str | None:

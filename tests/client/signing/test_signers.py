@@ -190,3 +190,13 @@ heavy = {{"eth_account", "Crypto", "web3", "httpx"}} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=60)
+
+
+def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone():
+    """A library below it sets 100 000, with which deeply nested JSON ends a process instead of failing."""
+    program = (
+        "import sys; before = sys.getrecursionlimit()\n"
+        "from svcnb.client.signing import local; local._account()\n"
+        "assert sys.getrecursionlimit() == before, sys.getrecursionlimit()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

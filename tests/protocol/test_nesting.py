@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
-from svcnb.emulator.actions.nesting import deeper_than
+from svcnb.protocol.nesting import deeper_than
 
 values = strategies.recursive(
     strategies.none() | strategies.integers() | strategies.text(),

@@ -1,0 +1,111 @@
+"""Equal spans of time, of a length that people count in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from svcnb.client.errors import InvalidArgument
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+SECOND: Final = 1_000_000
+"""Times are whole microseconds since 1970."""
+
+DAY: Final = 86_400 * SECOND
+_STEPS_S: Final = (
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+)  # fmt: skip
+_UNITS: Final = ((604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+MAX_BINS: Final = 60
+"""Most spans in one chart: more than these are no longer told apart by eye."""
+
+# 1970 began on a Thursday; weeks begin on Mondays.
+_MONDAY: Final = 4 * DAY
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Spans of time that follow one another.
+
+    Attributes:
+        start: Where the first one begins, in microseconds since 1970 by the clock of `zone`.
+        step: Length of each, in microseconds.
+        count: How many.
+        zone: The time zone.
+    """
+
+    start: int
+    step: int
+    count: int
+    zone: str
+
+    @property
+    def name(self) -> str:
+        """The length in words, for example ``5 minutes``."""
+        seconds = self.step // SECOND
+        length, unit = next((length, unit) for length, unit in _UNITS if seconds % length == 0)
+        number = seconds // length
+        return unit if number == 1 else f"{number} {unit}s"
+
+    @property
+    def whole_ms(self) -> tuple[int, int]:
+        """Begin of the first and end of the last, in milliseconds since 1970."""
+        return self.begin_ms(0), self.begin_ms(self.count)
+
+    def of(self, times: Array) -> Array:
+        """Returns the number of each time's span."""
+        found: Array = (times - self.start) // self.step
+        return found
+
+    def begin_ms(self, number: int) -> int:
+        """Returns where a span begins, in milliseconds since 1970."""
+        return (self.start + number * self.step) // 1_000
+
+
+def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
+    """Returns at most `MAX_BINS` spans that hold all times.
+
+    Args:
+        times: Microseconds since 1970 by the zone's clock; at least one.
+        zone: The time zone.
+        least: Shortest span, in microseconds.
+    """
+    first, last = int(times.min()), int(times.max())
+    steps = [seconds * SECOND for seconds in _STEPS_S if seconds * SECOND >= least]
+    week = _STEPS_S[-1] * SECOND
+    step = next((step for step in steps if last // step - first // step < MAX_BINS), None)
+    if step is None:
+        step = week * -(-(last - first + week) // (week * (MAX_BINS - 1)))
+    origin = _MONDAY if step >= week else 0
+    start = (first - origin) // step * step + origin
+    return Bins(start, step, (last - start) // step + 1, zone)
+
+
+def wall_clock(times: Array, zone: str) -> Array:
+    """Returns UTC times by the clock of a zone.
+
+    Args:
+        times: Microseconds since 1970, UTC.
+        zone: A name such as ``UTC`` or ``Europe/Berlin``.
+
+    Raises:
+        InvalidArgument: There is no such zone on this machine.
+    """
+    if zone == "UTC":
+        return times
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    import pandas as pd
+
+    try:
+        there = ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise InvalidArgument(
+            f"there is no time zone {zone!r} here", hint='Use a name such as "UTC" or "Europe/Berlin".'
+        ) from None
+    local = pd.DatetimeIndex(times.view("datetime64[us]"), tz="UTC").tz_convert(there).tz_localize(None)
+    shown: Array = local.as_unit("us").asi8
+    return shown

@@ -1,0 +1,205 @@
+"""How long runs took: percentiles of those that went well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import altair as alt
+import numpy as np
+
+from svcnb.charts.bins import Array, cover, wall_clock
+from svcnb.charts.renderer import Layers
+from svcnb.charts.table import SUCCESS, NothingToDraw, Table
+from svcnb.charts.theme import BLUE, GREEN, HEIGHT, PURPLE, VERMILLION, WIDTH
+from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.client.errors import InvalidArgument
+
+MAX_ACTIONS: Final = 20
+"""Most actions in one chart; those with most runs."""
+
+_COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
+_SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
+_DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
+_MOST: Final = len(_COLOURS)
+_NANO: Final = 1_000_000_000
+_ROW: Final = 24
+
+
+def latency(
+    runs: Any,
+    *,
+    by: Literal["time", "action"] = "time",
+    percentiles: Sequence[float] = (50, 95, 99),
+    log: bool = False,
+    zone: str = "UTC",
+) -> Layers:
+    """Draws percentiles of how long successful runs took, through time or for each action.
+
+    Args:
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at``,
+            ``status``, ``elapsed`` (seconds) and, by action, ``action``.
+        by: What to tell apart.
+        percentiles: Which ones, up to four, each from 0 to 100: the smallest time that so many percent of the runs did
+            not exceed.
+        log: Whether equal distances are equal ratios.
+        zone: Time zone of the axis.
+
+    Raises:
+        InvalidArgument: Nothing to draw, columns are missing or wrong, or there are no such percentiles.
+    """
+    wanted = _checked(percentiles)
+    table = Table(runs)
+    well = table.status() == SUCCESS
+    if not well.any():
+        raise NothingToDraw(f"none of {count(len(well), 'run')} went well, and only those are timed")
+    seconds = table.seconds()[well]
+    if np.isnan(seconds).any():
+        raise InvalidArgument("successful runs have no length", hint="Leave them out, or fill the column of seconds.")
+    factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
+    if by == "action":
+        groups, texts = table.labels("action")
+        return _by_action(groups[well], texts, seconds * factor, wanted=wanted, unit=unit, log=log)
+    names = _names(wanted)
+    times = wall_clock(table.times()[well], zone)
+    bins = cover(times, zone)
+    found, sizes = percentiles_of(bins.of(times), seconds * factor, bins.count, wanted)
+    rows = [
+        {"at": (bins.begin_ms(at) + bins.begin_ms(at + 1)) // 2, "of": name, "took": _rounded(found[at, index])}
+        for index, name in enumerate(names)
+        for at in range(bins.count)
+    ]
+    text = f"Latency of successful runs ({unit})"
+    each = sizes[sizes > 0]
+    below = (f"{count(len(seconds), 'run')}, {each.min():,} to {each.max():,} per {bins.name}", span(times, zone))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("at", **time_axis(zone, *bins.whole_ms)),
+        y=_measure("y", unit, log=log),
+        color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND),
+    )
+    return Layers(
+        layer=[
+            base.mark_line(strokeWidth=1.5).encode(
+                strokeDash=alt.StrokeDash("of", type="nominal", scale=_scale(names, _DASHES), legend=_LEGEND)
+            ),
+            base.mark_point(filled=True, opacity=1, size=34).encode(
+                shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND)
+            ),
+        ],
+        title=title(text, *below),
+        description=said(text, *below, _worst(rows, names, unit)),
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
+    """Returns percentiles of each group (nearest rank), and how many values each has.
+
+    One sort of numbers that hold group and value at once; a million take 60 ms.
+
+    Args:
+        groups: The group of each value, from 0.
+        values: Not negative, below a billion; told apart to a billionth of the largest.
+        count: How many groups there are.
+        wanted: Which percentiles.
+
+    Returns:
+        One row a group, one column a percentile (nan for a group without values), and the sizes.
+    """
+    scale = _NANO / max(float(values.max()), 1e-300)
+    keys = np.sort((groups.astype(np.int64) << 32) | np.round(values * scale).astype(np.int64))
+    sizes = np.bincount(groups, minlength=count)
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    # The smallest value that so many percent do not exceed.
+    ranks = np.maximum(np.ceil(sizes[:, None] * np.asarray(wanted) / 100).astype(np.int64) - 1, 0)
+    at = np.minimum(begins[:, None] + ranks, len(keys) - 1)
+    found = np.where(sizes[:, None] > 0, (keys[at] & 0xFFFFFFFF) / scale, np.nan)
+    return found, sizes
+
+
+def _by_action(
+    groups: Array, texts: Sequence[str], took: Array, *, wanted: Sequence[float], unit: str, log: bool
+) -> Layers:
+    names = _names(wanted)
+    found, sizes = percentiles_of(groups, took, len(texts), wanted)
+    most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
+    # The slowest on top.
+    shown = sorted(most, key=lambda number: (-found[number, -1], texts[number]))
+    labels = {number: f"{short(texts[number])} ({sizes[number]:,})" for number in shown}
+    rows = [
+        {"action": labels[number], "of": name, "took": _rounded(found[number, index])}
+        for number in shown
+        for index, name in enumerate(names)
+    ]
+    spans = [
+        {"action": labels[number], "took": _rounded(found[number].min()), "to": _rounded(found[number].max())}
+        for number in shown
+    ]
+    text = f"Latency of successful runs by action ({unit})"
+    left_out = int((sizes > 0).sum()) - len(shown)
+    below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out))
+    names_axis = alt.Y(
+        "action", type="nominal", sort=list(labels.values()), axis=alt.Axis(title="action (runs)", ticks=False)
+    )
+    rule = alt.Chart(alt.InlineData(values=spans)).mark_rule()
+    points = alt.Chart(alt.InlineData(values=rows)).mark_point(filled=True, opacity=1, size=60)
+    return Layers(
+        layer=[
+            rule.encode(x=_measure("x", unit, log=log), x2="to", y=names_axis),
+            points.encode(
+                x=_measure("x", unit, log=log),
+                y=names_axis,
+                color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND),
+                shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND),
+            ),
+        ],
+        title=title(text, *below),
+        description=said(text, *below, _worst(rows, names, unit)),
+        width=WIDTH,
+        height=_ROW * len(shown),
+    )
+
+
+_LEGEND: Final = alt.Legend(title="percentile", titleOrient="left", symbolFillColor=None)
+
+
+def _measure(channel: Literal["x", "y"], unit: str, *, log: bool) -> Any:
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    make = alt.X if channel == "x" else alt.Y
+    return make(
+        "took",
+        type="quantitative",
+        scale=scale,
+        axis=alt.Axis(title=f"latency ({unit})", grid=True, labelFlush=False, tickCount=6),
+    )
+
+
+def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(domain=names, range=list(values[: len(names)]))
+
+
+def _rounded(value: float) -> float | None:
+    """Four digits are more than anybody sees, and keep a chart small; None for no value, which breaks a line."""
+    return None if np.isnan(value) else float(f"{value:.4g}")
+
+
+def _worst(rows: list[dict[str, Any]], names: list[str], unit: str) -> str:
+    highest = {
+        name: max((row["took"] for row in rows if row["of"] == name and row["took"] is not None), default=0)
+        for name in names
+    }
+    return "highest " + ", ".join(f"{name} {value:g} {unit}" for name, value in highest.items())
+
+
+def _names(wanted: Sequence[float]) -> list[str]:
+    return [f"p{share:g}" for share in wanted]
+
+
+def _checked(percentiles: Sequence[float]) -> list[float]:
+    wanted = sorted(dict.fromkeys(percentiles))
+    if not 1 <= len(wanted) <= _MOST or not all(0 <= share <= 100 for share in wanted):  # noqa: PLR2004 - percent
+        raise InvalidArgument(
+            f"there are no percentiles {percentiles!r}", hint="Give one to four numbers from 0 to 100, as (50, 95, 99)."
+        )
+    return wanted

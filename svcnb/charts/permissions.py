@@ -1,0 +1,172 @@
+"""How a key, groups, an action and a wallet are connected, and where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import altair as alt
+
+from svcnb.charts.renderer import Layers
+from svcnb.charts.theme import BLUE, MUTED, OUTLINE, VERMILLION
+from svcnb.charts.words import TIMES, said, short, title
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.explanation import Explanation, GroupLink
+
+MAX_GROUPS: Final = 12
+"""Most groups in one drawing; those that connect, or are nearest to it, come first."""
+
+_WIDTH: Final = 700
+_STEP: Final = 54
+_BOX: Final = 180
+_TALL: Final = 38
+_LETTERS: Final = 26
+_LEFT: Final = _BOX / 2
+_MIDDLE: Final = _WIDTH / 2
+_RIGHT: Final = _WIDTH - _BOX / 2
+
+
+def permission_graph(explanation: Explanation) -> Layers:
+    """Draws an explanation: whole lines are links that are there, dashed and crossed ones are missing.
+
+    Args:
+        explanation: What ``svc.explain(key, action, wallet)`` or ``error.explain()`` returns.
+
+    Raises:
+        InvalidArgument: It is no explanation.
+    """
+    if not isinstance(explanation, Explanation):
+        raise InvalidArgument(
+            f"a {type(explanation).__name__} is no explanation", hint="Give what svc.explain(key, action) returns."
+        )
+    groups = sorted(explanation.groups, key=lambda link: (-_links(link), link.id))[:MAX_GROUPS]
+    rows = max(len(groups), 2 if explanation.wallet else 1)
+    height = rows * _STEP
+    apart = max(_STEP, (rows - 1) * _STEP) / 2 if explanation.wallet else 0
+    targets = {"action": height / 2 - apart, "wallet": height / 2 + apart}
+    lines = list(_lines(explanation, groups, height, targets))
+    boxes = list(_boxes(explanation, groups, height, targets))
+    verdict = "Allowed" if explanation.allowed else "Refused"
+    left_out = len(explanation.groups) - len(groups)
+    below = [explanation.reason, *(f"beware: {each.text}" for each in explanation.warnings)]
+    below += [f"{left_out} more groups left out"] * bool(left_out)
+    return Layers(
+        layer=[*_line_marks(lines), *_box_marks(boxes)],
+        title=title(verdict, *(part for text in below for part in _wrapped(text))),
+        description=said(verdict, *below),
+        width=_WIDTH,
+        height=height,
+    )
+
+
+def _lines(
+    explanation: Explanation, groups: list[GroupLink], height: float, targets: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    if not groups:
+        yield _line(_LEFT, height / 2, _RIGHT, targets["action"], there=explanation.every_group)
+        if explanation.wallet:
+            yield _line(_LEFT, height / 2, _RIGHT, targets["wallet"], there=explanation.allowed)
+    for row, link in enumerate(groups):
+        y = _row(row, len(groups), height)
+        wide = link.by_wildcard
+        yield _line(_LEFT, height / 2, _MIDDLE, y, there=link.key, wildcard="key" in wide)
+        yield _line(_MIDDLE, y, _RIGHT, targets["action"], there=link.action, wildcard="action" in wide)
+        if link.wallet is not None:
+            yield _line(_MIDDLE, y, _RIGHT, targets["wallet"], there=link.wallet, wildcard="wallet" in wide)
+
+
+def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> dict[str, Any]:
+    # Boxes cover the ends; a sign stands in the middle of what is seen between them.
+    begin, end = x + _BOX / 2, x2 - _BOX / 2
+    # Away from where lines meet.
+    share = 0.36 if wildcard else 0.5
+    return {
+        "x": begin, "y": y, "x2": end, "y2": y2, "link": "there" if there else "missing",
+        "sign": ("any" if wildcard else "") if there else TIMES,
+        "at_x": begin + (end - begin) * share, "at_y": y + (y2 - y) * share - (7 if wildcard else 0),
+    }  # fmt: skip
+
+
+def _boxes(
+    explanation: Explanation, groups: list[GroupLink], height: float, targets: dict[str, float]
+) -> Iterator[dict[str, Any]]:
+    yield _box(_LEFT, height / 2, "key", _name(explanation.key))
+    yield _box(_RIGHT, targets["action"], "action", _name(explanation.action))
+    if explanation.wallet:
+        yield _box(_RIGHT, targets["wallet"], "wallet", short(explanation.wallet, 15))
+    for row, link in enumerate(groups):
+        y = _row(row, len(groups), height)
+        yield _box(_MIDDLE, y, "group", f"{link.id} {link.name}", strong=link.connects)
+
+
+def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> dict[str, Any]:
+    return {
+        "x": x - _BOX / 2, "x2": x + _BOX / 2, "y": y - _TALL / 2, "y2": y + _TALL / 2, "kind": kind, "at": x,
+        "kind_y": y - 9, "text_y": y + 8, "text": short(text, _LETTERS), "strong": strong,
+    }  # fmt: skip
+
+
+def _line_marks(lines: list[dict[str, Any]]) -> list[alt.Chart]:
+    kinds = [kind for kind in ("there", "missing") if any(line["link"] == kind for line in lines)]
+    looks = {"there": (BLUE, [1, 0]), "missing": (VERMILLION, [4, 4])}
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2)
+    colour = alt.Scale(domain=kinds, range=[looks[kind][0] for kind in kinds])
+    dash = alt.Scale(domain=kinds, range=[looks[kind][1] for kind in kinds])
+    signs = [line for line in lines if line["sign"]]
+    return [
+        alt.Chart(alt.InlineData(values=lines))
+        .mark_rule(strokeWidth=1.8)
+        .encode(
+            **_at("x", "y"),
+            x2="x2",
+            y2="y2",
+            color=alt.Color("link", type="nominal", scale=colour, legend=legend),
+            strokeDash=alt.StrokeDash("link", type="nominal", scale=dash, legend=legend),
+        ),
+        alt.Chart(alt.InlineData(values=signs))
+        .mark_text(fontSize=13)
+        .encode(**_at("at_x", "at_y"), text=alt.Text("sign", type="nominal")),
+    ]
+
+
+def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
+    base = alt.Chart(alt.InlineData(values=boxes))
+    return [
+        base.mark_rect(style=OUTLINE, cornerRadius=4).encode(
+            **_at("x", "y"),
+            x2="x2",
+            y2="y2",
+            strokeWidth=alt.StrokeWidth(
+                "strong", type="nominal", scale=alt.Scale(domain=[False, True], range=[1, 2.5]), legend=None
+            ),
+        ),
+        base.mark_text(style=MUTED, fontSize=10).encode(**_at("at", "kind_y"), text=alt.Text("kind", type="nominal")),
+        base.mark_text(fontSize=12).encode(**_at("at", "text_y"), text=alt.Text("text", type="nominal")),
+    ]
+
+
+def _at(x: str, y: str) -> dict[str, Any]:
+    """Positions are pixels already."""
+    return {
+        "x": alt.X(x, type="quantitative", scale=None, axis=None),
+        "y": alt.Y(y, type="quantitative", scale=None, axis=None),
+    }
+
+
+def _row(row: int, drawn: int, height: float) -> float:
+    return height / 2 + (row - (drawn - 1) / 2) * _STEP
+
+
+def _links(link: GroupLink) -> int:
+    return sum((link.key, link.action, bool(link.wallet)))
+
+
+def _name(label: str) -> str:
+    """A name without the hash behind it, if there is a name."""
+    return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 110)

@@ -1,0 +1,114 @@
+"""What runs cost, by day and action."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+
+from svcnb.charts.bins import DAY, Array, cover, wall_clock
+from svcnb.charts.renderer import Layers, Rows
+from svcnb.charts.table import Table
+from svcnb.charts.theme import BLUE, WIDTH
+from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.client.models.billing import dollars
+
+MAX_ACTIONS: Final = 7
+"""Most actions with a row of their own; the rest share one."""
+
+_ROW: Final = 46
+_BAR: Final = 24
+
+
+def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
+    """Draws what runs cost a day: all together, and each of the dearest actions in a row of its own.
+
+    Runs of a single day become one bar an action.
+
+    Args:
+        runs: A `svcnb.toolkit.history.History`, its runs, or a frame with ``started_at``, ``action`` and
+            ``cost_cents``.
+        zone: Time zone in which days begin.
+
+    Raises:
+        InvalidArgument: Nothing to draw, or columns are missing or wrong.
+    """
+    table = Table(runs)
+    times = wall_clock(table.times(), zone)
+    cents = table.cents()
+    actions, texts = table.labels("action")
+    bins = cover(times, zone, least=DAY)
+    grid = np.bincount(bins.of(times) * len(texts) + actions, weights=cents, minlength=bins.count * len(texts))
+    lines = _lines(grid.reshape(bins.count, len(texts)), texts)
+    if bins.count == 1:
+        return _one_day(lines, dollars(round(float(cents.sum()))), count(len(times), "run"), span(times, zone))
+    rows = [
+        {
+            "row": name,
+            "begin": bins.begin_ms(at),
+            "end": bins.begin_ms(at + 1),
+            "dollars": round(float(sums[at]) / 100, 2),
+        }
+        for name, sums in lines
+        for at in range(bins.count)
+        if sums[at]
+    ]
+    text = f"Spend per {bins.name} (US dollars)"
+    below = (f"{dollars(round(float(cents.sum())))} for {count(len(times), 'run')}", span(times, zone))
+    bars = (
+        alt.Chart()
+        .mark_bar(color=BLUE, binSpacing=1)
+        .encode(
+            x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
+            x2="end",
+            y2=alt.Y2Datum(0),
+            y=alt.Y("dollars", type="quantitative", axis=alt.Axis(title=None, format="$,.2f", tickCount=2)),
+        )
+        .properties(width=WIDTH, height=_ROW)
+    )
+    header = alt.Header(
+        title=None, labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2
+    )
+    # A line of its own for what cost nothing at all, too.
+    kept = [name for name, _ in lines]
+    return Rows(
+        data=alt.InlineData(values=rows),
+        spec=bars,
+        facet=alt.Facet("row", type="nominal", sort=kept, header=header),
+        columns=1,
+        spacing=14,
+        title=title(text, *below),
+        description=said(text, *below, *kept[1:]),
+    )
+
+
+def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -> Layers:
+    parts = lines if len(lines) == 1 else lines[1:]
+    rows = [{"action": name, "dollars": round(float(sums.sum()) / 100, 2)} for name, sums in parts]
+    text, below = "Spend of one day by action (US dollars)", (f"{total} for {runs}", when)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("action", type="nominal", sort=None, axis=alt.Axis(title=None, ticks=False, labelLimit=320)),
+        x=alt.X("dollars", type="quantitative", axis=alt.Axis(title="US dollars", format="$,.2f", tickCount=6)),
+    )
+    return Layers(
+        layer=[base.mark_bar(color=BLUE, height=14)],
+        title=title(text, *below),
+        description=said(text, *below, *(name for name, _ in parts)),
+        width=WIDTH,
+        height=_BAR * len(rows),
+    )
+
+
+def _lines(grid: Array, texts: list[str]) -> list[tuple[str, Array]]:
+    """The rows of the chart: a name with its total, and the cents of each day."""
+    totals = grid.sum(axis=0)
+    dearest = sorted(range(len(texts)), key=lambda number: (-totals[number], texts[number]))
+    named, rest = dearest[:MAX_ACTIONS], dearest[MAX_ACTIONS:]
+    if len(rest) == 1:
+        named, rest = dearest, []
+    lines = [("all actions", grid.sum(axis=1))] if len(texts) > 1 else []
+    lines += [(short(texts[number]), grid[:, number]) for number in named]
+    if rest:
+        lines.append((f"{len(rest)} other actions", grid[:, rest].sum(axis=1)))
+    return [(f"{name}: {dollars(round(float(sums.sum())))}", sums) for name, sums in lines]

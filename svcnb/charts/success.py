@@ -1,0 +1,147 @@
+"""How many runs in a hundred went well, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import altair as alt
+import numpy as np
+
+from svcnb.charts.bins import Array, cover, wall_clock
+from svcnb.charts.renderer import Layers
+from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table
+from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
+from svcnb.charts.words import count, said, short, span, time_axis, title
+
+MAX_ACTIONS: Final = 20
+"""Most actions in one chart; those with most runs."""
+
+_Z: Final = 1.959964
+"""Of the normal distribution, for 95 percent."""
+
+_ROW: Final = 24
+_NOTE: Final = "pale: 95 % confidence interval"
+
+
+def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
+    """Draws the share of runs that went well among those that ended, with Wilson's 95 % confidence interval.
+
+    Args:
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
+            ``started_at``, by action also ``action``.
+        by: What to tell apart.
+        zone: Time zone of the axis.
+
+    Raises:
+        InvalidArgument: Nothing to draw, or columns are missing or wrong.
+    """
+    table = Table(runs)
+    status = table.status()
+    ended = status != OPEN
+    if not ended.any():
+        raise NothingToDraw(f"none of {count(len(ended), 'run')} has ended")
+    failed = status[ended] == FAILED
+    if by == "action":
+        groups, texts = table.labels("action")
+        return _by_action(groups[ended], texts, failed)
+    times = wall_clock(table.times()[ended], zone)
+    bins = cover(times, zone)
+    sizes, wells = _counts(bins.of(times), failed, bins.count)
+    low, high = wilson(wells, sizes)
+    rows = [
+        {"at": (bins.begin_ms(at) + bins.begin_ms(at + 1)) // 2, **_shares(wells[at], sizes[at], low[at], high[at])}
+        for at in range(bins.count)
+    ]
+    text = f"Success rate per {bins.name} (%)"
+    below = (_total(failed), span(times, zone), _NOTE)
+    x = alt.X("at", **time_axis(zone, *bins.whole_ms))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
+    scale = _percent(low)
+    y = alt.Y("rate", type="quantitative", scale=scale, axis=alt.Axis(title="went well (%)"))
+    return Layers(
+        layer=[
+            base.mark_rule(strokeWidth=6, color=PALE_BLUE).encode(
+                y=alt.Y("low", type="quantitative", scale=scale, axis=alt.Axis(title="went well (%)")), y2="high"
+            ),
+            base.mark_line(color=BLUE, strokeWidth=1.5).encode(y=y),
+            base.mark_point(color=BLUE, filled=True, opacity=1, size=30).encode(y=y),
+        ],
+        title=title(text, *below),
+        description=said(text, *below),
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
+    """Returns the 95 % confidence interval of a share by Wilson (1927), as shares; nan where there is nothing.
+
+    Args:
+        wells: How many went well.
+        sizes: Of how many.
+    """
+    n = np.where(sizes > 0, sizes, np.nan).astype(np.float64)
+    share = wells / n
+    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _percent(low: Array) -> alt.Scale:
+    """From the ten below the lowest interval to a hundred: points need no zero."""
+    return alt.Scale(domain=[int(10 * float(np.nanmin(low))) * 10, 100], nice=False)
+
+
+def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
+    sizes, wells = _counts(groups, failed, len(texts))
+    low, high = wilson(wells, sizes)
+    most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
+    shown = sorted(most, key=lambda number: (wells[number] / sizes[number], texts[number]))
+    rows = [
+        {
+            "action": short(texts[number]),
+            "said": f"{100 * wells[number] / sizes[number]:.1f} % of {sizes[number]:,}",
+            **_shares(wells[number], sizes[number], low[number], high[number]),
+        }
+        for number in shown
+    ]
+    text = "Success rate by action (%)"
+    left_out = int((sizes > 0).sum()) - len(shown)
+    below = (_total(failed), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out), _NOTE)
+    order = [str(row["action"]) for row in rows]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("action", type="nominal", sort=order, axis=alt.Axis(title=None, ticks=False))
+    )
+    axis = alt.Axis(title="went well (%)", grid=True, labelFlush=False, tickCount=6)
+    scale = _percent(low[shown])
+    return Layers(
+        layer=[
+            base.mark_rule(strokeWidth=8, color=PALE_BLUE).encode(
+                x=alt.X("low", type="quantitative", scale=scale, axis=axis), x2="high"
+            ),
+            base.mark_point(color=BLUE, filled=True, opacity=1, size=60).encode(
+                x=alt.X("rate", type="quantitative", scale=scale, axis=axis)
+            ),
+            base.mark_text(align="left", x=WIDTH + 8).encode(text=alt.Text("said", type="nominal")),
+        ],
+        title=title(text, *below),
+        description=said(text, *below, f"lowest {rows[0]['action']} {rows[0]['said']}"),
+        width=WIDTH,
+        height=_ROW * len(rows),
+    )
+
+
+def _counts(groups: Array, failed: Array, count: int) -> tuple[Array, Array]:
+    sizes = np.bincount(groups, minlength=count)
+    return sizes, sizes - np.bincount(groups[failed], minlength=count)
+
+
+def _shares(well: Any, size: Any, low: float, high: float) -> dict[str, float | None]:
+    if not size:
+        return {"rate": None, "low": None, "high": None}
+    return {"rate": round(100 * float(well / size), 2), "low": round(100 * low, 2), "high": round(100 * high, 2)}
+
+
+def _total(failed: Array) -> str:
+    well = len(failed) - int(failed.sum())
+    return f"{100 * well / len(failed):.2f} % of {count(len(failed), 'run')} went well"

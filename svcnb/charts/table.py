@@ -1,0 +1,173 @@
+"""What charts are made of: columns of runs, from whatever holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from svcnb.charts.bins import Array
+from svcnb.client.errors import InvalidArgument
+from svcnb.protocol.cid_text import is_cid_v0
+
+SUCCESS, FAILED, OPEN = 0, 1, 2
+"""How a run stands: ended well, ended otherwise, not ended."""
+
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "time": ("started_at", "time"),
+    "status": ("status", "ok"),
+    "seconds": ("elapsed", "seconds"),
+    "action": ("action", "name"),
+    "cents": ("cost_cents",),
+    "cid": ("cid",),
+    "event": ("event",),
+    "who": ("who",),
+}
+_SUCCESSES: Final = frozenset({"success", True, "True", "true"})
+_FAILURES: Final = frozenset({"failed", False, "False", "false"})
+
+
+class NothingToDraw(InvalidArgument):
+    """There is nothing in what was given to a chart."""
+
+    default_hint = "Widen the time (since=...), or run something first."
+
+
+class Table:
+    """Rows of something, read column by column as a chart needs them.
+
+    Args:
+        data: A frame (pandas, polars, or any whose columns have ``to_numpy``), a mapping of columns, models such as the
+            past runs of a history or the runs of a trigger, or a `svcnb.toolkit.history.History` itself.
+        what: What the rows are, in the plural.
+
+    Raises:
+        InvalidArgument: It is none of these.
+        NothingToDraw: It has no rows.
+    """
+
+    def __init__(self, data: Any, what: str = "runs") -> None:
+        self._what = what
+        self._frame = _frame(data, what)
+        self.columns = [str(name) for name in self._frame.columns]
+        if len(self) == 0:
+            raise NothingToDraw(f"there are no {what} to draw")
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column, under one of its names."""
+        return any(each in self.columns for each in _NAMES[name])
+
+    def times(self) -> Array:
+        """Returns when each began, in microseconds since 1970, UTC.
+
+        Raises:
+            InvalidArgument: There is no such column, or it holds no times, or some are missing.
+        """
+        column = _bare(self._column("time"))
+        if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
+            raise self._wrong("time", "holds numbers, whose unit nobody can know, instead of times")
+        try:
+            stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
+        except (ValueError, TypeError) as error:
+            raise self._wrong("time", f"holds no times ({error})") from None
+        self._whole("time", stamps.isna())
+        found: Array = stamps.as_unit("us").asi8
+        return found
+
+    def status(self) -> Array:
+        """Returns how each stands: `SUCCESS`, `FAILED` or `OPEN`."""
+        codes, names = pd.factorize(_bare(self._column("status")))
+        self._whole("status", codes < 0)
+        kinds = [SUCCESS if name in _SUCCESSES else FAILED if name in _FAILURES else OPEN for name in names]
+        found: Array = np.array(kinds, dtype=np.int8)[codes]
+        return found
+
+    def seconds(self) -> Array:
+        """Returns how long each took, in seconds; nan where that is not known."""
+        return self._numbers("seconds")
+
+    def cents(self) -> Array:
+        """Returns what each cost, in cents."""
+        found = self._numbers("cents")
+        self._whole("cents", np.isnan(found))
+        return found
+
+    def labels(self, name: str) -> tuple[Array, list[str]]:
+        """Returns a column of few different texts: the number of each row's text, and the texts."""
+        codes, names = pd.factorize(_bare(self._column(name)))
+        texts = [_brief(str(each)) for each in names]
+        # Beside a name that is missing stands, where there is one, the CID.
+        if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
+            return self._named_by_cid(codes, texts)
+        if (codes < 0).any():
+            codes, texts = np.where(codes < 0, len(texts), codes), [*texts, "(none)"]
+        return codes, texts
+
+    def _named_by_cid(self, codes: Array, texts: Sequence[str]) -> tuple[Array, list[str]]:
+        names = np.array([*texts, ""], dtype=object)[codes]
+        cids = np.asarray(_bare(self._column("cid")), dtype=object)
+        short = [name or _brief(str(cid)) for name, cid in zip(names, cids, strict=True)]
+        found, kept = pd.factorize(np.array(short, dtype=object))
+        return found, [str(each) for each in kept]
+
+    def _numbers(self, name: str) -> Array:
+        column = self._column(name)
+        try:
+            found: Array = np.asarray(pd.to_numeric(_bare(column)), dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise self._wrong(name, f"holds no numbers ({error})") from None
+        if (found < 0).any():
+            raise self._wrong(name, f"holds numbers below zero, such as {found.min():g}")
+        return found
+
+    def _column(self, name: str) -> Any:
+        for each in _NAMES[name]:
+            if each in self.columns:
+                return self._frame[each]
+        wanted = " or ".join(repr(each) for each in _NAMES[name])
+        raise InvalidArgument(
+            f"these {self._what} have no column {wanted}; they have {', '.join(self.columns) or 'none'}",
+            hint="Give a History, its past runs, or a frame with the columns of History().measures().",
+        )
+
+    def _whole(self, name: str, missing: Any) -> None:
+        if count := int(np.count_nonzero(missing)):
+            raise self._wrong(name, f"is empty in {count} of {len(self)} rows")
+
+    def _wrong(self, name: str, what: str) -> InvalidArgument:
+        column = next(each for each in _NAMES[name] if each in self.columns)
+        return InvalidArgument(f"column {column!r} {what}", hint="Mend or leave out these rows before drawing.")
+
+
+def _brief(text: str) -> str:
+    return f"{text[:10]}…" if is_cid_v0(text) else text
+
+
+def _bare(column: Any) -> Any:
+    """A column as pandas or numpy know it."""
+    return column if isinstance(column, pd.Series) else column.to_numpy()
+
+
+def _frame(data: Any, what: str) -> Any:
+    if hasattr(data, "measures"):
+        return data.measures()
+    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
+        return data
+    if isinstance(data, Mapping):
+        return pd.DataFrame(data)
+    if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
+        raise InvalidArgument(
+            f"a {type(data).__name__} holds no {what}", hint="Give a frame, a list of models, or a History."
+        )
+    rows = list(data)
+    known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
+    if rows and not known:
+        raise InvalidArgument(
+            f"a list of {type(rows[0]).__name__} holds no {what}", hint="Give a frame, a list of models, or a History."
+        )
+    return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

@@ -1,0 +1,83 @@
+"""How charts look: one design, in light and in dark.
+
+Colours are Okabe and Ito's (2008), told apart with any kind of colour blindness; blue is lightened and purple
+darkened, so that each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey
+alike, and marks look the same in both. No chart relies on them: what they tell stands in shapes, dashes, fillings or
+words as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+ThemeName: TypeAlias = Literal["auto", "light", "dark"]
+"""``auto`` takes the colours of the page that shows the chart."""
+
+BLUE: Final = "#1F83C4"
+PALE_BLUE: Final = "rgba(31,131,196,0.35)"
+VERMILLION: Final = "#D55E00"
+GREEN: Final = "#009E73"
+PURPLE: Final = "#C46A9C"
+GREY: Final = "#7F7F7F"
+
+FONT: Final = "Liberation Sans, Arial, Helvetica, sans-serif"
+"""The first travels with vl-convert, so texts are measured, and pictures are laid out, equally on every machine."""
+
+WIDTH: Final = 640
+"""Width of the plot, in pixels; titles and labels come on top."""
+
+HEIGHT: Final = 220
+MUTED: Final = "muted"
+"""Named style of texts that should stand back."""
+
+OUTLINE: Final = "outline"
+"""Named style of frames."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours that differ between light and dark.
+
+    Attributes:
+        text: Titles and labels.
+        muted: Subtitles, axis lines and what should stand back.
+        grid: Lines behind the marks.
+        background: Behind everything.
+    """
+
+    text: str
+    muted: str
+    grid: str
+    background: str
+
+
+LIGHT: Final = Theme(text="#1F1F1F", muted="#5F5F5F", grid="#E4E4E4", background="#FFFFFF")
+DARK: Final = Theme(text="#EDEDED", muted="#ADADAD", grid="#3A3A3A", background="#111111")
+THEMES: Final = {"light": LIGHT, "dark": DARK}
+
+
+def config(theme: Theme) -> dict[str, Any]:
+    """Returns a theme as the configuration of a Vega-Lite chart."""
+    titles = {"titleColor": theme.text, "titleFontWeight": "normal", "titleFontSize": 11}
+    labels = {"labelColor": theme.text, "labelFontSize": 11, "labelLimit": 220}
+    return {
+        "background": theme.background,
+        "font": FONT,
+        "padding": 8,
+        "title": {
+            "anchor": "start", "color": theme.text, "fontSize": 14, "offset": 12, "subtitleColor": theme.muted,
+            "subtitleFontSize": 11, "subtitlePadding": 4,
+        },
+        "axis": {
+            **titles, **labels, "domainColor": theme.muted, "gridColor": theme.grid, "tickColor": theme.muted,
+            "labelPadding": 4,
+        },
+        "axisX": {"grid": False},
+        "header": {**titles, **labels},
+        "legend": {**titles, **labels, "orient": "top", "symbolSize": 80, "symbolStrokeWidth": 1.5, "offset": 6},
+        "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
+        "text": {"color": theme.text, "fontSize": 11},
+        "rule": {"color": theme.muted},
+        "style": {MUTED: {"fill": theme.muted}, OUTLINE: {"stroke": theme.muted, "fillOpacity": 0}},
+    }  # fmt: skip

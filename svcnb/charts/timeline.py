@@ -1,0 +1,114 @@
+"""When runs began, and how they ended."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+
+from svcnb.charts.bins import cover, wall_clock
+from svcnb.charts.renderer import Layers
+from svcnb.charts.table import FAILED, OPEN, SUCCESS, Table
+from svcnb.charts.theme import BLUE, GREY, HEIGHT, PALE_BLUE, VERMILLION, WIDTH
+from svcnb.charts.words import TIMES, count, said, span, time_axis, title
+
+_KINDS: Final = {SUCCESS: "success", FAILED: "failed", OPEN: "not ended"}
+_LOOKS: Final = {
+    "success": (PALE_BLUE, BLUE, [1, 0]),
+    "failed": (VERMILLION, VERMILLION, [1, 0]),
+    "not ended": ("transparent", GREY, [3, 2]),
+}
+"""Filling, outline and its dashes."""
+
+_MOST_LABELS: Final = 30
+"""Beyond so many bars a number does not fit over one."""
+
+
+def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
+    """Draws how many runs began when: well ended ones pale, failed ones dark with a cross, unfinished ones hollow.
+
+    Args:
+        runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at`` and
+            ``status``.
+        zone: Time zone of the axis.
+
+    Raises:
+        InvalidArgument: Nothing to draw, columns are missing or wrong, or there is no such zone.
+    """
+    table = Table(runs)
+    times = wall_clock(table.times(), zone)
+    status = table.status()
+    bins = cover(times, zone)
+    counts = np.bincount(bins.of(times) * 3 + status, minlength=bins.count * 3).reshape(-1, 3)
+    there = [kind for kind in _KINDS if counts[:, kind].any()]
+    rows = []
+    for number in np.flatnonzero(counts.sum(axis=1)).tolist():
+        reached = 0
+        for kind in there:
+            if height := int(counts[number, kind]):
+                rows.append(_bar(bins.begin_ms(number), bins.begin_ms(number + 1), reached, height, _KINDS[kind]))
+                reached += height
+    totals = counts.sum(axis=0)
+    text = f"Runs per {bins.name}"
+    below = (
+        f"{count(len(times), 'run')}, {totals[FAILED]:,} failed{f', {totals[OPEN]:,} not ended' * bool(totals[OPEN])}",
+        span(times, zone),
+    )
+    bars = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(strokeWidth=1.2, binSpacing=0)
+        .encode(
+            x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
+            x2="end",
+            y=alt.Y("from", type="quantitative", axis=alt.Axis(title="runs", tickMinStep=1, format=",d")),
+            y2="to",
+            **_look([_KINDS[kind] for kind in there]),
+        )
+    )
+    return Layers(
+        layer=[bars, *_crosses(bins.count, rows)],
+        title=title(text, *below),
+        description=said(text, *below),
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def _bar(begin: int, end: int, reached: int, height: int, status: str) -> dict[str, Any]:
+    return {"begin": begin, "end": end, "from": reached, "to": reached + height, "runs": height, "status": status}
+
+
+def _look(kinds: list[str]) -> dict[str, Any]:
+    fillings, outlines, dashes = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
+    legend = alt.Legend(title=None, symbolType="square")
+
+    def scale(values: Any) -> alt.Scale:
+        return alt.Scale(domain=kinds, range=list(values))
+
+    return {
+        "fill": alt.Fill("status", type="nominal", scale=scale(fillings), legend=legend),
+        "stroke": alt.Stroke("status", type="nominal", scale=scale(outlines), legend=legend),
+        "strokeDash": alt.StrokeDash("status", type="nominal", scale=scale(dashes), legend=legend),
+    }
+
+
+def _crosses(bars: int, rows: list[dict[str, Any]]) -> list[alt.Chart]:
+    """A cross over each bar with failures, and how many where there is room."""
+    tops: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        top = tops.setdefault(row["begin"], {"at": (row["begin"] + row["end"]) // 2, "to": 0, "said": ""})
+        top["to"] = max(top["to"], row["to"])
+        if row["status"] == "failed":
+            top["said"] = f"{TIMES}{row['runs']:,}" if bars <= _MOST_LABELS else TIMES
+    failed = [top for top in tops.values() if top["said"]]
+    if not failed:
+        return []
+    marks = alt.Chart(alt.InlineData(values=failed)).mark_text(dy=-8)
+    return [
+        marks.encode(
+            x=alt.X("at", type="temporal", scale=alt.Scale(type="utc")),
+            y=alt.Y("to", type="quantitative"),
+            text=alt.Text("said", type="nominal"),
+        )
+    ]

@@ -1,0 +1,124 @@
+"""What happened inside one run, and when."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+
+from svcnb.charts.renderer import Layers, Stack
+from svcnb.charts.table import NothingToDraw
+from svcnb.charts.theme import BLUE, GREEN, GREY, MUTED, VERMILLION, WIDTH
+from svcnb.charts.words import TIMES, count, said, short, title
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.runs import Run
+from svcnb.client.models.traces import Trace, TraceEvent
+
+MAX_EVENTS: Final = 60
+"""Most events in one chart; the first ones of a run."""
+
+_GROUPS: Final = {
+    "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",
+    "decrypt": "keys", "fetch": "network", "import": "network",
+}  # fmt: skip
+_LOOKS: Final = {
+    "run": (GREY, "circle"),
+    "console": (GREY, "square"),
+    "keys": (GREEN, "diamond"),
+    "network": (BLUE, "triangle-up"),
+    "failed": (VERMILLION, "cross"),
+}
+_ROW: Final = 20
+_MEGABYTE: Final = 1024 * 1024
+_MEMORY_HEIGHT: Final = 60
+
+
+def trace(run: Run | Trace) -> Layers | Stack:
+    """Draws the timeline of one run: a row an event, a bar where the action waited for the service, and its memory.
+
+    Args:
+        run: A run of the emulator, or its trace.
+
+    Raises:
+        InvalidArgument: It is neither, or the trace is empty.
+        TraceUnavailable: The run's emulator has forgotten it.
+    """
+    found = run.trace() if isinstance(run, Run) else run
+    if not isinstance(found, Trace):
+        raise InvalidArgument(
+            f"a {type(run).__name__} has no timeline", hint="Give a run, or what run.trace() returns."
+        )
+    if not found.events:
+        raise NothingToDraw("this trace holds no events")
+    shown = found.events[:MAX_EVENTS]
+    rows = [_row(number, event) for number, event in enumerate(shown, start=1)]
+    left_out = len(found) - len(shown) + found.dropped
+    text = "Trace of one run (ms)"
+    waited = f"{found.waited_ms:.1f} of {found.elapsed_ms:.1f} ms waiting for the service"
+    below = (
+        f"{count(len(found) + found.dropped, 'event')}, {waited}, engine {found.engine}",
+        f"{count(left_out, 'event')} left out" * bool(left_out),
+    )
+    whole = max(found.elapsed_ms, 0.001)
+    described = said(text, *below)
+    x: dict[str, Any] = {
+        "type": "quantitative",
+        "scale": alt.Scale(domain=[0, whole]),
+        "axis": alt.Axis(title="ms since the start", tickCount=8, labelFlush=False),
+    }
+    waterfall = _waterfall(rows, x)
+    memory = [row for row in rows if row["memory"] is not None]
+    if not memory:
+        return Layers(
+            layer=waterfall, title=title(text, *below), description=described, width=WIDTH, height=_ROW * len(rows)
+        )
+    blank = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
+    line = (
+        alt.Chart(alt.InlineData(values=memory))
+        .mark_line(interpolate="step-after", color=GREY, strokeWidth=1.5)
+        .encode(
+            x=alt.X("at", **blank),
+            y=alt.Y("memory", type="quantitative", axis=alt.Axis(title="memory (MB)", tickCount=3)),
+        )
+    )
+    main = alt.LayerChart(layer=waterfall, width=WIDTH, height=_ROW * len(rows))
+    return Stack(
+        spacing=6,
+        vconcat=[main, line.properties(width=WIDTH, height=_MEMORY_HEIGHT)],
+        title=title(text, *below),
+        description=described,
+    )
+
+
+def _row(number: int, event: TraceEvent) -> dict[str, Any]:
+    # What a run waited in line lies before its start.
+    took = 0.0 if event.kind == "start" else event.took_ms or 0.0
+    failed = event.refused is not None or event.ok is False
+    return {
+        "event": f"{number:>2} {short(event.label)}",
+        "at": round(event.at_ms, 3),
+        "from": round(max(0.0, event.at_ms - took), 3),
+        "took": f"{took:.2g} ms" if 0 < took < 1 else f"{took:.1f} ms" if took else "",
+        "kind": "failed" if failed else _GROUPS.get(event.kind, "run"),
+        "mark": TIMES if failed else "",
+        "memory": None if event.memory_bytes is None else round(event.memory_bytes / _MEGABYTE, 2),
+    }
+
+
+def _waterfall(rows: list[dict[str, Any]], x: dict[str, Any]) -> list[alt.Chart]:
+    kinds = [kind for kind in _LOOKS if any(row["kind"] == kind for row in rows)]
+    colours = alt.Scale(domain=kinds, range=[_LOOKS[kind][0] for kind in kinds])
+    shapes = alt.Scale(domain=kinds, range=[_LOOKS[kind][1] for kind in kinds])
+    legend = alt.Legend(title=None, symbolOpacity=1)
+    y = alt.Y("event", type="nominal", sort=None, axis=alt.Axis(title=None, ticks=False, domain=False, labelLimit=320))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
+    colour = alt.Color("kind", type="nominal", scale=colours, legend=legend)
+    return [
+        base.mark_bar(height=9, opacity=0.45).encode(x=alt.X("from", **x), x2="at", color=colour),
+        base.mark_point(filled=True, opacity=1, size=64).encode(
+            x=alt.X("at", **x), color=colour, shape=alt.Shape("kind", type="nominal", scale=shapes, legend=legend)
+        ),
+        base.mark_text(align="left", dx=8, style=MUTED).encode(
+            x=alt.X("at", **x), text=alt.Text("took", type="nominal")
+        ),
+    ]

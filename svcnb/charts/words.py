@@ -1,0 +1,85 @@
+"""What stands above and beside a chart: titles with units, and the time that is covered."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import altair as alt
+
+from svcnb.charts.bins import Array
+
+TIMES: Final = "\u00d7"
+"""The multiplication sign, which marks what failed."""
+
+_LONGEST: Final = 44
+_SECONDS_BELOW_MS: Final = 5 * 60 * 1000
+
+
+def title(text: str, *below: str) -> alt.TitleParams:
+    """Returns a title with muted lines below it."""
+    return alt.TitleParams(text, subtitle=[line for line in below if line])
+
+
+def said(text: str, *below: str) -> str:
+    """Returns a chart's description: its title and what stands below, as one line."""
+    return ": ".join(filter(None, [text, "; ".join(line for line in below if line)]))
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Returns a number of things, for example ``1,204 runs``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def span(times: Array, zone: str) -> str:
+    """Returns from when to when, by the clock of a zone.
+
+    Args:
+        times: Microseconds since 1970 by that clock.
+        zone: The zone's name.
+    """
+    first, last = (_moment(int(time)) for time in (times.min(), times.max()))
+    if first == last:
+        return f"{first:%Y-%m-%d %H:%M:%S} {zone}"
+    form = "%Y-%m-%d %H:%M" if (last - first).total_seconds() >= 60 else "%Y-%m-%d %H:%M:%S"  # noqa: PLR2004 - a minute
+    same_day = first.date() == last.date()
+    return f"{first.strftime(form)} to {last.strftime(form[9:] if same_day else form)} {zone}"
+
+
+def short(text: str, longest: int = _LONGEST) -> str:
+    """Returns a text cut in the middle, where names differ least."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
+    """Returns what an axis of time has in every chart.
+
+    Args:
+        zone: Whose clock it is.
+        begin: First moment, in milliseconds since 1970 by that clock.
+        end: Last moment.
+    """
+    return {
+        "type": "temporal",
+        # Times arrive as the zone's own clock, so the scale must not convert them once more.
+        "scale": alt.Scale(type="utc", domain=[begin, end]),
+        "axis": alt.Axis(
+            title=f"time ({zone})", labelOverlap=True, tickCount=8, labelFlush=False, labelExpr=_clock(end - begin)
+        ),
+    }
+
+
+def _clock(milliseconds: int) -> str:
+    """How ticks are written, as a Vega expression: the day at midnight, else the time."""
+    time = "%H:%M:%S" if milliseconds < _SECONDS_BELOW_MS else "%H:%M"
+    year = "utcmonth(datum.value) == 0 && utcdate(datum.value) == 1"
+    day = f"{year} ? utcFormat(datum.value, '%-d %b %Y') : utcFormat(datum.value, '%-d %b')"
+    midnight = "utchours(datum.value) + utcminutes(datum.value) + utcseconds(datum.value) == 0"
+    return f"{midnight} ? ({day}) : utcFormat(datum.value, '{time}')"
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(microseconds // 1_000_000, UTC)

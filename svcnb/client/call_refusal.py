@@ -1,0 +1,172 @@
+"""Why a management call was refused (403), and what would make it go: the other half of `svcnb.client.explain`.
+
+Source: specification 2, 5.2, 5.5; reference facts 3.1, which says what each endpoint asks of a usage key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svcnb.client.calls import Flow, now
+from svcnb.client.config import Config
+from svcnb.client.models.explanation import Explanation, Missing, Repair
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.picture import MASTER_NAME, expired, named
+from svcnb.client.resources import accounts, usage_keys
+from svcnb.protocol.hashes import api_key_hash
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_KEY_GROUPS
+from svcnb.protocol.wire.values import looks_like_hash
+
+_FLAGS: Final = {
+    "/add_group": "can_create_groups",
+    "/remove_group": "can_delete_groups",
+    "/create_wallet": "can_create_pkps",
+}
+_LISTS: Final = {
+    "/add_action_to_group": "manage_ipfs_ids_in_groups",
+    "/remove_action_from_group": "manage_ipfs_ids_in_groups",
+    "/add_pkp_to_group": "add_pkp_to_groups",
+    "/remove_pkp_from_group": "remove_pkp_from_groups",
+}
+_VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "/add_group": ("groups.create", ("group_name",)),
+    "/update_group": ("groups.update", ("group_id",)),
+    "/remove_group": ("groups.remove", ("group_id",)),
+    "/create_wallet": ("wallets.create", ()),
+    "/add_action_to_group": ("groups.add_action", ("group_id", "action_ipfs_cid")),
+    "/remove_action_from_group": ("groups.remove_action", ("group_id", "hashed_cid")),
+    "/add_pkp_to_group": ("groups.add_wallet", ("group_id", "pkp_id")),
+    "/remove_pkp_from_group": ("groups.remove_wallet", ("group_id", "pkp_id")),
+    "/add_usage_api_key": ("usage_keys.create", ("name",)),
+    "/update_usage_api_key": ("usage_keys.update", ("usage_api_key",)),
+    "/update_usage_api_key_metadata": ("usage_keys.update_metadata", ("usage_api_key",)),
+    "/remove_usage_api_key": ("usage_keys.remove", ("usage_api_key",)),
+    "/add_action": ("actions.register", ("action_ipfs_cid",)),
+    "/update_action_metadata": ("actions.update", ("hashed_cid",)),
+    "/delete_action": ("actions.delete", ("hashed_cid",)),
+}
+"""The client's verb of each call, and the members of the body that are its first arguments."""
+_KEYWORDS: Final[dict[str, str]] = {
+    "name": "name",
+    "description": "description",
+    "group_description": "description",
+    "cid_hashes_permitted": "actions",
+    "pkp_ids_permitted": "wallets",
+}
+"""The client's names of members that are no permission of a key; those have the same name on both sides."""
+
+
+@dataclass(frozen=True)
+class RefusedCall:
+    """A call that was answered 403.
+
+    Attributes:
+        path: Its path below ``/core/v1``.
+        body: What was sent.
+    """
+
+    path: str
+    body: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """How the call is shown."""
+        return self.path.removeprefix("/")
+
+    @property
+    def group(self) -> int:
+        """The group that it is about."""
+        return int(str(self.body.get("group_id", 0)), 0)
+
+    def code(self, subject: str) -> str:
+        """The same call as Python, made by another subject; without any secret."""
+        verb, places = _VERBS[self.path]
+        given = [_literal(member, self.body.get(member)) for member in places]
+        for member, value in self.body.items():
+            if member not in places and value not in ("", [], False, None):
+                given.append(f"{_KEYWORDS.get(member, member)}={json.dumps(value)}".replace("=true", "=True"))
+        return f"{subject}.{verb}({', '.join(given)})"
+
+
+def explicable(path: object) -> bool:
+    """Whether a refusal of this path can be explained here."""
+    return path in _VERBS
+
+
+def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
+    """Reads what the key may do and says what the call lacked; reads only, so it is free.
+
+    Args:
+        config: Whose key was refused; any key may read its account.
+        call: The call.
+        clock_skew: Seconds that the service's clock is ahead.
+    """
+    key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
+    _, unix = yield from now()
+    known = yield from usage_keys.listing()
+    managed = yield from accounts.exists()
+    key = next((each for each in known if each.api_key_hash == key_hash), None)
+    missing, reason, repairs = _judge(call, key, unix + clock_skew, managed=managed)
+    return Explanation(
+        allowed=not missing,
+        missing=missing,
+        reason=reason,
+        key=named(key.name, key.api_key_hash) if key else MASTER_NAME,
+        action="",
+        call=call.name,
+        repairs=tuple(repairs),
+    )
+
+
+def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
+    if not managed:
+        says = "the owner does it on chain, where it costs gas and no credit"
+        reason = "a wallet owns the account: the contract takes changes from that wallet alone"
+        return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
+    by_master = Repair(
+        says="makes the call with the account's master key", code=call.code("svc"), cost_cents=MANAGEMENT_COST_CENTS
+    )
+    if key is None:
+        return "", "the master key may do this", []
+    if expired(key, unix):
+        renewed = _update(key, "writes the key anew, which gives it a new term", "")
+        return "key_expired", f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC", [renewed]
+    if call.path in _FLAGS:
+        return _judge_flag(key, _FLAGS[call.path], by_master)
+    if call.path in _LISTS:
+        return _judge_list(call, key, _LISTS[call.path], by_master)
+    return "master_only", "only the account's master key may do this, and no permission changes that", [by_master]
+
+
+def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
+    if getattr(key, flag):
+        return "", f"the key has {flag}; a fresh grant may take a moment to act", []
+    return "permission", f"the key lacks {flag}", [_update(key, f"gives the key {flag}", f", {flag}=True"), by_master]
+
+
+def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
+    groups: tuple[int, ...] = getattr(key, field)
+    if 0 in groups or call.group in groups:
+        return "", f"the key has {field} for group {call.group}; a fresh grant may take a moment to act", []
+    granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")
+    held = f" (its list: {', '.join(map(str, groups))})" if groups else ""
+    reason = f"the key's {field} does not name group {call.group}{held}"
+    return "permission", reason, [granted, by_master] if len(groups) < MAX_KEY_GROUPS else [by_master]
+
+
+def _update(key: UsageKey, says: str, changes: str) -> Repair:
+    return Repair(
+        says=says, code=f'svc.usage_keys.update("{key.api_key_hash}"{changes})', cost_cents=MANAGEMENT_COST_CENTS
+    )
+
+
+def _literal(member: str, value: object) -> str:
+    if member == "group_id":
+        return str(int(str(value), 0))
+    text = str(value)
+    if member == "usage_api_key" and not looks_like_hash(text):
+        text = api_key_hash(text)
+    return json.dumps(text)

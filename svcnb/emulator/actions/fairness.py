@@ -1,0 +1,113 @@
+"""Who goes first when several accounts want what there is little of: spare processes and places to run in."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+_HALF_LIFE_S = 2.0
+_FORGOTTEN = 0.005
+_CLEARLY = 1.25
+_PART_FOR_OTHERS = 4
+
+
+class Shares:
+    """How many seconds of processes each account used lately; what was used counts half after two seconds.
+
+    Args:
+        clock: Seconds, monotonic.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._used: dict[str, float] = {}
+        self._as_of = clock()
+
+    def add(self, account: str, seconds: float) -> None:
+        """Notes what an account used; a newcomer begins level with the least of the others, as rest gives no credit."""
+        self._age()
+        so_far = self._used.get(account)
+        if so_far is None:
+            so_far = min(self._used.values(), default=0.0)
+        self._used[account] = so_far + seconds
+
+    def of(self, account: str) -> float:
+        """What an account used lately, for comparison with others."""
+        return self._used.get(account, 0.0)
+
+    def greedy(self, account: str) -> bool:
+        """Whether an account used clearly more than others did on average; never so for one that is alone."""
+        self._age()
+        others = [used for name, used in self._used.items() if name != account]
+        return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
+
+    def _age(self) -> None:
+        now = self._clock()
+        left = 0.5 ** ((now - self._as_of) / _HALF_LIFE_S)
+        self._as_of = now
+        self._used = {account: kept for account, used in self._used.items() if (kept := used * left) > _FORGOTTEN}
+
+
+class Places:
+    """Places to run in. One account never has all of them, and who has the fewest gets the next.
+
+    Args:
+        count: How many there are. Of four and more, a quarter is kept from an account that has the others already.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._most = count - count // _PART_FOR_OTHERS
+        self._held: Counter[str] = Counter()
+        self._line: list[tuple[str, asyncio.Future[None]]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many wait in line."""
+        return len(self._line)
+
+    @asynccontextmanager
+    async def held_by(self, account: str) -> AsyncIterator[None]:
+        """A place, once it is this account's turn."""
+        if self._free_for(account):
+            self._held[account] += 1
+        else:
+            await self._stand_in_line(account)
+        try:
+            yield
+        finally:
+            self._leave(account)
+
+    def _free_for(self, account: str) -> bool:
+        return self._held.total() < self._count and self._held[account] < self._most
+
+    async def _stand_in_line(self, account: str) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (account, turn)
+        self._line.append(entry)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if entry in self._line:
+                self._line.remove(entry)
+            else:
+                self._leave(account)  # the place came just as nobody wanted it any more
+            raise
+
+    def _leave(self, account: str) -> None:
+        self._held[account] -= 1
+        if not self._held[account]:
+            del self._held[account]
+        able = [entry for entry in self._line if self._free_for(entry[0]) and not entry[1].done()]
+        if able:
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first to come among equals
+            self._line.remove(chosen)
+            self._held[chosen[0]] += 1
+            chosen[1].set_result(None)

@@ -1,0 +1,168 @@
+"""``%%action``: a cell of JavaScript is an action; see its CID, run it, keep it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.errors import ActionError, Explicable, InvalidArgument, TraceUnavailable
+from svcnb.magics.arguments import Options, parameters, value_of
+from svcnb.protocol.action import Action
+from svcnb.toolkit.files import replace_file
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from svcnb.client import Client
+    from svcnb.client.models.runs import Run
+    from svcnb.magics.connection import Connection
+
+_READABLE: Final = 0o644
+_DEFAULT_CONSTANT: Final = "CONST"
+
+
+def options() -> Options:
+    """Makes the parser of the magic's line."""
+    made = Options(prog="%%action", description="Makes an action of the cell: JavaScript that defines main.")
+    made.add_argument("variable", nargs="?", help="Variable of the notebook that gets the Action.")
+    made.add_argument("--name", help="Its name, for lists and for --register; the variable's when left out.")
+    made.add_argument("--description", default="", help="What it does, for lists.")
+    made.add_argument(
+        "--derive",
+        metavar="[NAME=]CONSTANT",
+        help="Append a constant (JSON or a variable) to the cell, as svcnb.Action.derive does; what follows is about "
+        "the derived action. NAME is CONST when left out.",
+    )
+    made.add_argument("--diff", action="store_true", help="Show what changed since the variable was last made.")
+    made.add_argument("--run", action="store_true", help="Run it, and return the Run. Costs a cent a second.")
+    made.add_argument(
+        "--params", nargs="+", metavar="VALUE", help="What main receives: name=value ..., or JSON, or a variable."
+    )
+    made.add_argument(
+        "--until-effective", type=float, metavar="SECONDS", help="Keep trying while a fresh grant takes its time."
+    )
+    made.add_argument("--trace", action="store_true", help="Show the run's timeline (emulators keep one).")
+    made.add_argument("--client", metavar="VARIABLE", help="The client to use for this cell.")
+    made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
+    made.add_argument("--force", action="store_true", help="With --save: write over a file that holds other text.")
+    made.add_argument("--register", action="store_true", help="Register it with the account. Costs a cent.")
+    made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not look through it.")
+    return made
+
+
+OPTIONS: Final = options()
+
+
+def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, str], Action | Run]:
+    """Makes the magic.
+
+    Args:
+        shell: The running IPython.
+        connection: Who knows the client.
+
+    Returns:
+        A function of the first line and the rest of the cell; it returns the `Action`, or with ``--run`` the `Run`.
+    """
+    saved: dict[Path, str] = {}
+
+    def magic(line: str, cell: str) -> Action | Run:
+        # All that can be refused is refused before anything is done.
+        asked = OPTIONS.read(line)
+        _check(asked)
+        made = _make(asked, cell, shell.user_ns)
+        received = parameters(asked.params or [], shell.user_ns)
+        client = connection.client(asked.client) if asked.run or asked.register else None
+        before = shell.user_ns.get(asked.variable) if asked.variable else None
+        if asked.lint:
+            _show_findings(made, connection)
+        if asked.diff and isinstance(before, Action):
+            _display(before.diff(made))
+        if asked.variable:
+            shell.user_ns[asked.variable] = made
+        if asked.save:
+            _save(asked.save, made, saved, force=asked.force)
+        if client is not None and asked.register:
+            _display(client.actions.register(made))
+        return _run(asked, made, received, client) if client is not None and asked.run else made
+
+    return magic
+
+
+def _check(asked: Namespace) -> None:
+    """Refuses what would do nothing."""
+    if asked.variable and not asked.variable.isidentifier():
+        raise InvalidArgument(f"{asked.variable!r} cannot be a variable", hint="%%action NAME, then the options.")
+    if not asked.run:
+        needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}
+        if lost := [name for name, given in needless.items() if given]:
+            raise InvalidArgument(f"{lost[0]} does nothing without --run", hint="Add --run.")
+    if asked.force and not asked.save:
+        raise InvalidArgument("--force does nothing without --save", hint="Add --save FILE.")
+    if asked.register and not (asked.name or asked.variable):
+        raise InvalidArgument("a registered action needs a name", hint="Add --name TEXT.")
+
+
+def _make(asked: Namespace, cell: str, names: dict[str, Any]) -> Action:
+    made = Action(cell, name=asked.name or asked.variable or "", description=asked.description)
+    if asked.derive is None:
+        return made
+    name, equals, text = asked.derive.partition("=")
+    if not (equals and name.isidentifier()):
+        name, text = _DEFAULT_CONSTANT, asked.derive
+    return made.derive(value_of(text, names, "the constant"), name=name)
+
+
+def _run(asked: Namespace, made: Action, received: object, client: Client) -> Run:
+    try:
+        run = client.run(made, received, until_effective=asked.until_effective)
+    except ActionError as error:
+        if error.line is not None:
+            error.add_note(f"Line {error.line} of the action is line {error.line + 1} of the cell.")
+        if asked.trace:
+            _show_trace(client, error)
+        raise
+    except Explicable as error:
+        error.add_note("What is missing, and what repairs it, in the next cell: import sys; sys.last_value.explain()")
+        raise
+    if asked.trace:
+        _show_trace(client, run)
+    return run
+
+
+def _save(path: Path, made: Action, saved: dict[Path, str], *, force: bool) -> None:
+    target = path.expanduser().resolve()
+    there = target.read_text(encoding="utf-8", errors="replace") if target.exists() else None
+    if there not in {None, made.source, saved.get(target)} and not force:
+        raise InvalidArgument(
+            f"{path} holds something that this cell did not write",
+            hint="Choose another file, or add --force to write over it.",
+        )
+    replace_file(target, made.source, _READABLE)
+    saved[target] = made.source
+    print(f"{path}: {made.size} bytes")  # noqa: T201 - what was done
+
+
+def _show_findings(made: Action, connection: Connection) -> None:
+    from svcnb.toolkit.lint import lint
+
+    try:
+        findings = lint(made, vocabulary=connection.vocabulary)
+    except ImportError:
+        return  # without the parser (extra 'lint') the runtime itself will tell
+    if findings:
+        _display(findings)
+
+
+def _show_trace(client: Client, of: Run | ActionError) -> None:
+    try:
+        _display(client.trace(of))
+    except TraceUnavailable as error:
+        print(f"No timeline: {error}")  # noqa: T201 - a note beside the result
+
+
+def _display(shown: object) -> None:
+    from IPython.display import display
+
+    display(shown)  # type: ignore[no-untyped-call]

@@ -1,0 +1,211 @@
+"""``%svc``: which service the cells of a notebook talk to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client import Client
+from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.models.base import Model
+from svcnb.control import EmulatorControl
+from svcnb.magics.arguments import Options
+from svcnb.protocol.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+USUAL_NAME: Final = "svc"
+VERBS: Final = {
+    "status": "Which service answers, with which key, and what credit there is (the default).",
+    "connect": "Choose the service: a variable of the notebook (a client or an emulator), an address, or nothing for "
+    "what SVC_BASE_URL and SVC_API_KEY say.",
+    "disconnect": "Forget the choice.",
+    "help": "What the magics do.",
+}
+
+
+class Status(Model):
+    """Where the cells of a notebook are sent."""
+
+    service: str
+    """Address of the service."""
+
+    key: str
+    """Whether there is a key, and whose; never the key."""
+
+    node: str = ""
+    """The program that answers, and whether it can work just now."""
+
+    credit: str = ""
+    """What the account can still spend."""
+
+    from_: str = ""
+    """Who chose it."""
+
+    quiet = frozenset({"service"})
+
+    def summary(self) -> dict[str, Any]:
+        """Returns what is worth a line; an address of this machine has a port that differs from run to run."""
+        return {
+            "service": "this machine" if _is_local(self.service) else self.service,
+            "node": self.node,
+            "key": self.key,
+            "credit": self.credit,
+            "chosen by": self.from_,
+        }
+
+
+class Connection:
+    """The client that magics of one notebook use.
+
+    Args:
+        shell: The running IPython.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._chosen: Client | None = None
+        self._by = ""
+        self._own: list[Client] = []
+        self.options = Options(
+            prog="%svc",
+            description="The service that %%action sends its cells to.",
+            epilog=" ".join(f"{name}: {says}" for name, says in VERBS.items()),
+        )
+        self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="What to do.")
+        self.options.add_argument("target", nargs="?", help="With connect: a variable of the notebook, or an address.")
+        self.options.add_argument(
+            "--key", metavar="VARIABLE", help="With connect: the variable that holds the key or the account."
+        )
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The service's names; the neutral ones while nothing is connected."""
+        try:
+            return self.client().vocabulary
+        except (ConfigError, InvalidArgument):
+            return Vocabulary()
+
+    def client(self, name: str | None = None) -> Client:
+        """Returns the client to use: the named one, the chosen one, the notebook's ``svc``, or what is set outside.
+
+        Args:
+            name: A variable of the notebook.
+
+        Raises:
+            InvalidArgument: The variable is not there, or is no client.
+            ConfigError: Nothing says where the service is.
+        """
+        if name is not None:
+            return self._of_variable(name)
+        if self._chosen is not None:
+            return self._chosen
+        found = self._shell.user_ns.get(USUAL_NAME)
+        if isinstance(found, Client):
+            self._by = f"the variable {USUAL_NAME}"
+            return found
+        try:
+            client = Client()
+        except ConfigError as error:
+            raise ConfigError(
+                "no service is connected",
+                hint=f"Make one in a cell, {USUAL_NAME} = svcnb.Emulator().client(), or say %svc connect VARIABLE or "
+                "%svc connect ADDRESS.",
+            ) from error
+        self._own.append(client)
+        self._chosen, self._by = client, "the environment"
+        return client
+
+    def variables(self) -> list[str]:
+        """Names of the notebook's clients and emulators."""
+        return sorted(
+            name
+            for name, value in self._shell.user_ns.items()
+            if isinstance(value, (Client, EmulatorControl)) and not name.startswith("_")
+        )
+
+    def disconnect(self) -> None:
+        """Forgets the choice and closes the clients that were made here."""
+        for client in self._own:
+            client.close()
+        self._own.clear()
+        self._chosen, self._by = None, ""
+
+    def status(self) -> Status:
+        """Asks the service how it is. Free.
+
+        Raises:
+            ConfigError: Nothing says where the service is.
+            TransportError: Nothing answers there.
+        """
+        client = self.client()
+        version, health = client.node.version(), client.node.health()
+        has_key = client.config.api_key is not None
+        exists = has_key and client.accounts.exists()
+        return Status(
+            service=client.base_url,
+            key="yes" if exists else "of no account" if has_key else "none",
+            node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
+            credit=client.billing.balance().balance_display if exists else "",
+            from_=self._by,
+        )
+
+    def svc(self, line: str) -> Status | None:
+        """Reads the line of ``%svc``; its help is made of the options."""
+        asked = self.options.read(line)
+        if asked.verb == "help":
+            self._help()
+            return None
+        if asked.verb == "disconnect":
+            self.disconnect()
+            return None
+        if asked.verb == "connect":
+            self._connect(asked.target, asked.key)
+        elif asked.target or asked.key:
+            raise InvalidArgument(f"{asked.verb} takes nothing more", hint="%svc connect chooses a service.")
+        return self.status()
+
+    def _connect(self, target: str | None, key: str | None) -> None:
+        if target is None:
+            client, by = self._made(None), "the environment"
+        elif "://" in target:
+            client, by = self._made(target), "its address"
+        else:
+            client, by = self._of_variable(target), f"the variable {target}"
+        if key is not None:
+            client, by = client.with_key(self._variable(key)), f"{by}, with the key in {key}"
+        self._chosen, self._by = client, by
+
+    def _made(self, address: str | None) -> Client:
+        client = Client(address)
+        self._own.append(client)
+        return client
+
+    def _of_variable(self, name: str) -> Client:
+        value = self._variable(name)
+        if isinstance(value, Client):
+            return value
+        if isinstance(value, EmulatorControl):
+            return value.client()
+        raise InvalidArgument(
+            f"{name} is {type(value).__name__}, and a client or an emulator is wanted",
+            hint="Make a client: svcnb.Client(address, api_key=...), or emulator.client().",
+        )
+
+    def _variable(self, name: str) -> Any:
+        if name not in self._shell.user_ns:
+            raise InvalidArgument(
+                f"there is no variable {name!r}", hint="Run the cell that makes it, then this one again."
+            )
+        return self._shell.user_ns[name]
+
+    def _help(self) -> None:
+        self.options.print_help()
+        told = self._shell.magics_manager.magics["cell"]["action"].__doc__
+        print(f"\n{told}")  # noqa: T201 - help is printed
+
+
+def _is_local(address: str) -> bool:
+    from urllib.parse import urlsplit
+
+    return (urlsplit(address).hostname or "") in {"127.0.0.1", "localhost", "::1"}

@@ -1,0 +1,56 @@
+"""Panels: the service in a notebook, by mouse and by keyboard.
+
+Every panel takes a client first, and `as_code()` gives what was clicked as Python. They need ``pip install
+'svcnb[lab]'``; the names below are found on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from svcnb.panels.account import AccountPanel
+    from svcnb.panels.action_editor import ActionEditor
+    from svcnb.panels.base import Panel, command
+    from svcnb.panels.browser_signer import BrowserSigner
+    from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.signing import SigningPanel
+
+__all__ = [
+    "AccountPanel",
+    "ActionEditor",
+    "BrowserSigner",
+    "Panel",
+    "PermissionsPanel",
+    "SigningPanel",
+    "command",
+]
+
+_HOME: Final = {
+    "AccountPanel": "svcnb.panels.account",
+    "ActionEditor": "svcnb.panels.action_editor",
+    "BrowserSigner": "svcnb.panels.browser_signer",
+    "Panel": "svcnb.panels.base",
+    "PermissionsPanel": "svcnb.panels.permissions",
+    "SigningPanel": "svcnb.panels.signing",
+    "command": "svcnb.panels.base",
+}
+"""Module of each public name, one panel a file."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'svcnb.panels' has no attribute {name!r}")
+    try:
+        value = getattr(import_module(_HOME[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("svcnb"):
+            raise
+        raise ImportError(f"svcnb.panels.{name} needs: pip install 'svcnb[lab]'") from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

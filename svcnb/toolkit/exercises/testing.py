@@ -1,0 +1,106 @@
+"""Exercises of the lesson on testing one's own actions: the reader's tests are run, against a good and a bad action."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from svcnb.toolkit.exercises.exercise import Exercise
+
+_TIMEOUT_S = 120
+_ALL_PASSED, _SOME_FAILED = 0, 1
+
+_ACTION = """async function main({{ wallet, cents }}) {{
+  if ({refused}) throw new Error("at most 500 cents");
+  const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({{ pkpId: wallet }}));
+  return await signer.signMessage(`received ${{cents}} cents`);
+}}
+"""
+_GENEROUS = _ACTION.format(refused="!Number.isInteger(cents) || cents > 500")
+_STRICT = _ACTION.format(refused="!Number.isInteger(cents) || cents < 1 || cents > 500")
+
+_TESTS = """import pytest
+import svcnb
+from pathlib import Path
+
+TIP_JAR = svcnb.Action.from_file(Path(__file__).with_name("tip_jar.js"))
+
+"""
+_WANTED = """
+@pytest.mark.parametrize("cents", [1, 500])
+def test_what_is_right_is_signed(svc, cents):
+    wallet = svc.wallets.create()
+    signature = svc.run(TIP_JAR, wallet=wallet.address, cents=cents).response
+    assert svcnb.recover(f"received {cents} cents", signature).lower() == wallet.address
+
+@pytest.mark.parametrize("cents", [0, -1, 501, 1.5])
+def test_what_is_wrong_is_refused(svc, cents):
+    wallet = svc.wallets.create()
+    with pytest.raises(svcnb.ActionError):
+        svc.run(TIP_JAR, wallet=wallet.address, cents=cents)
+"""
+
+
+def _negative(answer: Any) -> str | None:
+    if "def test_" not in answer:
+        return "put the text of a test: a function whose name begins with test_."
+    red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
+    if red is None:
+        return "pytest cannot run this: is it a whole function, and spelt right?"
+    if "generous" not in red:
+        return "it passes with the action as it is, which takes negative tips: what does it expect for cents=-1?"
+    if "strict" in red:
+        return "it fails with an action that refuses negative tips, too: run it yourself, and read why."
+    return None
+
+
+def _mended(answer: Any) -> str | None:
+    red = _failing({"mended": (_TESTS + _WANTED, getattr(answer, "source", answer))})
+    if red is None:
+        return "this is no source of an action."
+    return "1 and 500 must be signed; 0, -1, 501 and 1.5 refused: one of these is not so yet." if red else None
+
+
+def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
+    """Runs tests against an action in each case, all on one emulator.
+
+    Args:
+        cases: The text of the tests and the source of the action, by name.
+
+    Returns:
+        The cases in which a test failed; None when they could not be run.
+    """
+    with tempfile.TemporaryDirectory(prefix="svcnb-exercise-") as folder:
+        for name, (tests, action) in cases.items():
+            here = Path(folder) / name
+            here.mkdir()
+            (here / "tip_jar.js").write_text(action, encoding="utf-8")
+            (here / f"test_{name}.py").write_text(tests, encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-rfE",
+            "-p",
+            "no:cacheprovider",
+            f"--rootdir={folder}",
+            "--color=no",
+        ]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
+    if done.returncode not in {_ALL_PASSED, _SOME_FAILED}:
+        return None
+    return {name for name in cases if f"FAILED {name}/" in done.stdout or f"ERROR {name}/" in done.stdout}
+
+
+EXERCISES = (
+    Exercise("testing.negative", "red with the fault, green without it: that is a test.", _negative),
+    Exercise("testing.mended", "and the tests say so, not only you.", _mended),
+)

@@ -1,0 +1,168 @@
+"""Accounts share what an engine has: one that takes a lot leaves the rest for others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.actions.fairness import Places, Shares
+
+WORKS = "const main = (n) => [n]"
+WAITS = "const main = () => new Promise(() => {})"
+
+
+class Time:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+def test_an_account_that_is_alone_is_never_greedy(time: Time):
+    shares = Shares(time)
+    shares.add("alone", 1_000.0)
+    assert not shares.greedy("alone")
+
+
+def test_an_account_that_used_clearly_more_than_others_is_greedy_until_that_is_forgotten(time: Time):
+    shares = Shares(time)
+    shares.add("modest", 1.0)
+    shares.add("greedy", 3.0)
+    assert shares.greedy("greedy")
+    assert not shares.greedy("modest")
+
+    time.now += 2.0  # half of it counts
+    shares.add("modest", 1.5)
+    assert not shares.greedy("greedy")
+    time.now += 60.0
+    assert shares.of("greedy") > 0  # aged when it is next looked at
+    assert not shares.greedy("greedy")
+    assert shares.of("greedy") == 0
+
+
+def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
+    shares = Shares(time)
+    shares.add("steady", 5.0)
+    shares.add("newcomer", 0.1)
+    assert not shares.greedy("steady")
+    shares.add("newcomer", 5.0)
+    assert shares.greedy("newcomer")
+
+
+async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
+    places = Places(2)
+    came: list[str] = []
+    leave = asyncio.Event()
+
+    async def stay(account: str) -> None:
+        async with places.held_by(account):
+            came.append(account)
+            await leave.wait()
+
+    first = [asyncio.create_task(stay("many")) for _ in range(2)]
+    await asyncio.sleep(0)
+    line = [asyncio.create_task(stay(account)) for account in ("many", "many", "few")]
+    await asyncio.sleep(0)
+    assert (came, places.waiting) == (["many", "many"], 3)
+
+    first[0].cancel()
+    await asyncio.gather(first[0], return_exceptions=True)
+    await asyncio.sleep(0)
+    assert came == ["many", "many", "few"]
+    leave.set()
+    await asyncio.gather(first[1], *line)
+    assert (len(came), places.waiting) == (5, 0)
+
+
+async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
+    places = Places(1)
+    leave = asyncio.Event()
+    came: list[str] = []
+
+    async def stay(account: str) -> None:
+        async with places.held_by(account):
+            came.append(account)
+            await leave.wait()
+
+    tasks = [asyncio.create_task(stay(account)) for account in ("a", "b", "c")]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    await asyncio.sleep(0)  # its place is given to the next, who does not know yet
+    tasks[1].cancel()
+    leave.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert came == ["a", "c"]
+    assert places.waiting == 0
+
+
+@pytest.mark.engine
+def test_an_account_whose_runs_never_end_leaves_places_to_others(new_room: Any):
+    room = new_room(spares=1, concurrency=4)
+    endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(6)]
+    room.until(lambda: room.engine.state().running == 3, "three of four places are taken")
+    assert room.value(WORKS, 1, host=room.host(account="modest")) == [1]
+    state = room.engine.state()
+    assert (state.running, state.waiting) == (3, 3)
+    room.call(room.engine.stop())
+    assert {future.result(60).error_kind for future in endless if not future.exception(60)} == {"host"}
+
+
+@pytest.mark.engine
+def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
+    room = new_room(spares=2)
+    room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
+    room.engine._shares.add("modest", 0.1)
+    room.engine._shares.add("greedy", 100.0)
+    spawner = room.engine._pool._host._spawner.pid
+    os.kill(spawner, signal.SIGSTOP)  # no further spare comes
+    try:
+        assert room.value(WORKS, 1, host=room.host(account="greedy")) == [1]
+        late = room.submit(WORKS, 2, timeout_ms=60_000, host=room.host(account="greedy"))
+        room.until(lambda: room.engine.state().waiting == 1, "it waits although a spare is ready")
+        assert room.engine.state().ready == 1
+        assert room.value(WORKS, 3, host=room.host(account="modest")) == [3]
+        assert not late.done()
+    finally:
+        os.kill(spawner, signal.SIGCONT)
+    assert late.result(600).response == [2]
+
+
+@pytest.mark.engine
+def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
+    room = new_room(spares=1)
+    turns = [0]
+    heard_in: list[int] = []
+    host = room.host()
+
+    async def decrypt(_pkp_id: str, _ciphertext: str) -> str:
+        heard_in.append(turns[0])
+        return "plain"
+
+    host.decrypt = decrypt
+
+    async def count_turns() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.run_coroutine_threadsafe(count_turns(), room.loop)
+    try:
+        source = """const main = async () => (await Promise.all(Array.from({ length: 5000 },
+          () => Svc.Actions.Decrypt({ pkpId: '0x', ciphertext: '00' })))).length"""
+        assert room.value(source, host=host, timeout_ms=600_000) == 5000
+    finally:
+        counting.cancel()
+    assert len(heard_in) == 5000
+    assert max(heard_in.count(turn) for turn in set(heard_in)) <= 16

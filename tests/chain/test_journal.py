@@ -1,0 +1,143 @@
+"""The journal under every kind of damage: a true beginning of what was written is read, and the rest is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from svcnb.emulator.chain import journal
+from svcnb.emulator.chain.journal import BALANCE, START, TRANSACTION, Dump, Entry
+from svcnb.emulator.store import Store
+
+payloads = st.lists(
+    st.tuples(st.sampled_from([TRANSACTION, BALANCE]), st.binary(min_size=1, max_size=40)), min_size=1, max_size=12
+)
+
+
+def chained(pairs: list[tuple[str, bytes]]) -> list[Entry]:
+    digest, entries = START, []
+    for position, (kind, payload) in enumerate(pairs, 1):
+        entries.append(journal.follow(digest, position, kind, 1_750_000_000 + position, payload))
+        digest = entries[-1].digest
+    return entries
+
+
+# One thing that can go wrong with a row: a bit flips in a member, rows vanish, or change places.
+def flip(name: str) -> Callable[[Connection, int, list[Entry]], None]:
+    def do(connection: Connection, at: int, entries: list[Entry]) -> None:
+        value: Any = getattr(entries[at - 1], name)
+        if isinstance(value, bytes):
+            changed: Any = bytes([value[0] ^ 1]) + value[1:]
+        else:
+            changed = value + 1 if isinstance(value, int) else {TRANSACTION: BALANCE, BALANCE: TRANSACTION}[value]
+        where = journal.entries.c.position == at
+        connection.execute(update(journal.entries).where(where).values({name: changed}))
+
+    return do
+
+
+def drop(connection: Connection, at: int, _entries: list[Entry]) -> None:
+    connection.execute(delete(journal.entries).where(journal.entries.c.position == at))
+
+
+def stranger(connection: Connection, at: int, entries: list[Entry]) -> None:
+    """A row that is sound by itself and follows on something else."""
+    drop(connection, at, entries)
+    other = journal.follow(b"\x01" * 32, at, TRANSACTION, 5, b"a transaction of another chain")
+    connection.execute(insert(journal.entries).values(**vars(other)))
+
+
+DAMAGES = {
+    "payload": flip("payload"),
+    "digest": flip("digest"),
+    "timestamp": flip("timestamp"),
+    "kind": flip("kind"),
+    "dropped": drop,
+    "of another chain": stranger,
+}
+
+
+@pytest.fixture
+def store():
+    made = Store(None)
+    yield made
+    made.close()
+
+
+def written(connection: Connection, entries: list[Entry]) -> None:
+    for table in (journal.entries, journal.cut, journal.dumps):
+        connection.execute(delete(table))
+    journal.append(connection, entries, [])
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_aside(store, damage):
+    @given(payloads, st.data())
+    def holds(pairs: list[tuple[str, bytes]], data: st.DataObject) -> None:
+        entries = chained(pairs)
+        at = data.draw(st.integers(1, len(entries)))
+
+        def work(connection: Connection) -> None:
+            written(connection, entries)
+            DAMAGES[damage](connection, at, entries)
+            if damage == "dropped" and at == 1 and len(entries) > 1:
+                with pytest.raises(journal.JournalUnusable):  # nothing to stand on: refused rather than guessed
+                    journal.read(connection)
+                return
+            history = journal.read(connection)
+            assert list(history.tail) == entries[: at - 1]
+            lost = len(entries) - at + (damage != "dropped")
+            assert history.cut == lost
+            assert connection.execute(select(func.count()).select_from(journal.cut)).scalar_one() == lost
+            again = journal.read(connection)
+            assert (list(again.tail), again.cut) == (entries[: at - 1], 0), "a second start must read the same"
+
+        store.run_now(work)
+
+    holds()
+
+
+@given(payloads, st.data())
+def test_a_dump_is_used_only_where_the_journal_goes_through_it(pairs: list[tuple[str, bytes]], data: st.DataObject):
+    entries = chained(pairs)
+    at = data.draw(st.integers(1, len(entries)))
+    content = data.draw(st.binary(max_size=20))
+    dump = Dump(at, entries[at - 1].digest, 1, "0x" + "00" * 32, content)
+    foreign = data.draw(st.booleans())
+    store = Store(None)
+
+    def work(connection: Connection) -> None:
+        written(connection, entries)
+        journal.save_dump(connection, replace(dump, digest=b"\x02" * 32) if foreign else dump)
+        history = journal.read(connection)
+        assert history.dump == (None if foreign else dump)
+        assert list(history.tail) == (entries if foreign else entries[at:])
+
+    try:
+        store.run_now(work)
+    finally:
+        store.close()
+
+
+@given(st.binary(max_size=60), st.integers(0, 2**64), st.text(max_size=40))
+def test_a_snapshot_comes_back_whole_and_no_other_bytes_do(content: bytes, place: int, genesis: str):
+    dump = Dump(place, b"\x03" * 32, 7, "0x" + "11" * 32, content)
+    packed = journal.pack(dump, genesis)
+    assert journal.unpack(packed, genesis) == dump
+    with pytest.raises(journal.SnapshotUnusable):
+        journal.unpack(packed, genesis + "x")
+    with pytest.raises(journal.SnapshotUnusable):
+        journal.unpack(packed + b"\0", genesis)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_that_are_no_snapshot_are_refused_by_name(data: bytes):
+    with pytest.raises(journal.SnapshotUnusable):
+        journal.unpack(data, "")
+    with pytest.raises(journal.SnapshotUnusable):
+        journal.unpack(data + b"\n", "")

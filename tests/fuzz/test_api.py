@@ -1,0 +1,14 @@
+"""The short form of `fuzz_api`, for every test run: each operation, some requests of each."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
+
+
+def test_no_request_breaks_the_service_and_every_answer_is_described(fuzz_api, tmp_path):
+    report = fuzz_api(tmp_path, examples=3, seed=1, phases="fuzzing,stateful", timeout_s=300)
+    assert not report.problems, report.text
+    assert report.operations == report.described
+    assert report.cases >= 3 * report.operations

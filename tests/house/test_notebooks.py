@@ -1,0 +1,170 @@
+"""Lessons are compared byte for byte, so nothing in them may differ from machine to machine, or tell a secret."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.toolkit.exercises import EXERCISES
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "notebooks"
+LESSONS = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
+
+CHECKED = re.compile(r"""exercises\.check\(["']([\w.-]+)["']""")
+LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
+
+# What another run, another machine or another day would print differently.
+UNSTABLE = {
+    "an address in memory": re.compile(r" at 0x[0-9a-f]{6,}"),
+    "a port": re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\]):\d+"),
+    "a folder of this machine": re.compile(r"(?<![\w.:/-])/(?:home|root|Users|tmp|var|opt|private)/\w"),
+    "a duration": re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s?(?:ms|µs|seconds elapsed|it/s|s/it)(?!\w)"),
+    "a progress bar": re.compile(r"\d+%\|"),
+    "a process id": re.compile(r"\bpid\W{1,3}\d"),
+}
+# 32 bytes in base64, as account and usage keys are written, and private keys that stand under their name.
+SECRETS = (
+    re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}=(?!=)"),
+    re.compile(r"(?i)(?:private_?key|secret|mnemonic)\W{1,5}(?:0x)?[0-9a-f]{64}"),
+)
+# Cells that nbval would not compare, under any of the names it knows.
+UNCOMPARED = re.compile(r"(?i)nbval[-_](?:ignore|skip|variable)")
+
+
+@cache
+def cells(path: Path) -> list[dict[str, Any]]:
+    return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
+
+
+def code(path: Path) -> list[dict[str, Any]]:
+    return [cell for cell in cells(path) if cell["cell_type"] == "code"]
+
+
+def source(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def prose(path: Path) -> str:
+    return "\n".join(source(cell) for cell in cells(path) if cell["cell_type"] == "markdown")
+
+
+def shown(path: Path) -> str:
+    """All that a notebook's outputs hold, as text."""
+    return json.dumps([cell["outputs"] for cell in code(path)], ensure_ascii=False)
+
+
+def exercises(path: Path) -> dict[str, str]:
+    """Each exercise that a notebook checks, and the verdict that is stored."""
+    found = {}
+    for cell in code(path):
+        for name in CHECKED.findall(source(cell)):
+            texts = ["".join(output.get("data", {}).get("text/plain", "")) for output in cell["outputs"]]
+            found[name] = texts[-1] if texts else ""
+    return found
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
+every_lesson = pytest.mark.parametrize("path", LESSONS, ids=name_of)
+
+
+@every_notebook
+def test_every_cell_was_run_once_from_top_to_bottom(path: Path) -> None:
+    # nbval compares no cell without a number.
+    assert [cell["execution_count"] for cell in code(path)] == list(range(1, len(code(path)) + 1))
+
+
+@every_notebook
+def test_every_output_is_the_same_on_every_machine(path: Path) -> None:
+    found = {what: sorted(set(pattern.findall(shown(path)))) for what, pattern in UNSTABLE.items()}
+    assert {what: texts for what, texts in found.items() if texts} == {}
+
+
+@every_notebook
+def test_no_notebook_tells_a_secret(path: Path) -> None:
+    assert [match for pattern in SECRETS for match in pattern.findall(shown(path))] == []
+
+
+@every_notebook
+def test_nothing_is_left_out_of_the_comparison(path: Path) -> None:
+    assert UNCOMPARED.findall(path.read_text(encoding="utf-8")) == []
+    allowed = {(), ("raises-exception",)}
+    assert [cell["metadata"] for cell in cells(path) if tuple(cell["metadata"].get("tags", ())) not in allowed] == []
+
+
+@every_notebook
+def test_no_cell_warns_or_fails_unless_it_is_meant_to(path: Path) -> None:
+    meant = {cell["id"] for cell in code(path) if "raises-exception" in cell["metadata"].get("tags", ())}
+    wrong = [
+        (cell["execution_count"], output.get("ename") or output.get("name"))
+        for cell in code(path)
+        for output in cell["outputs"]
+        if (output["output_type"] == "error" and cell["id"] not in meant) or output.get("name") == "stderr"
+    ]
+    assert wrong == []
+
+
+@every_notebook
+def test_a_notebook_says_nothing_of_whoever_ran_it(path: Path) -> None:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
+    assert notebook["metadata"]["language_info"] == {"name": "python"}
+    assert [cell["id"] for cell in cells(path) if "execution" in cell["metadata"]] == []
+
+
+@every_notebook
+def test_every_link_leads_to_a_file(path: Path) -> None:
+    assert [link for link in LINK.findall(prose(path)) if not (path.parent / link).is_file()] == []
+
+
+@every_lesson
+def test_a_lesson_has_a_goal_a_picture_failures_on_purpose_and_exercises(path: Path) -> None:
+    first, text = source(cells(path)[0]), prose(path)
+    assert re.match(rf"# {int(path.name[:2])}\. \S", first)
+    assert "**Goal.**" in first
+    assert "](images/" in text
+    assert "what could go wrong" in text.lower()
+    assert "## Exercises" in text
+    assert len(exercises(path)) > 0
+    assert f"solutions/{path.name}" in text
+
+
+@every_lesson
+def test_a_lesson_leaves_its_exercises_open_and_its_solutions_solve_them(path: Path) -> None:
+    solved = exercises(FOLDER / "solutions" / path.name)
+    assert set(solved) == set(exercises(path))
+    assert [verdict for verdict in exercises(path).values() if not verdict.startswith("Not yet: ")] == []
+    assert [name for name, verdict in solved.items() if not verdict.startswith("Right: ")] == []
+
+
+def test_every_exercise_belongs_to_one_lesson() -> None:
+    asked = [name for path in LESSONS for name in exercises(path)]
+    assert sorted(asked) == sorted(EXERCISES)
+
+
+def test_each_lesson_leads_to_the_next() -> None:
+    for path, following in pairwise(LESSONS):
+        assert f"]({following.name})" in prose(path).rpartition("Next: ")[2], path.name
+
+
+WRONG: tuple[object, ...] = (..., None, "", 7, [], {}, "no idea", object())
+
+
+@pytest.mark.parametrize("name", sorted(EXERCISES))
+def test_a_wrong_answer_gets_a_hint_and_no_traceback(name: str) -> None:
+    # A text as the source of an action would be run by pytest, which takes seconds; the solutions notebook does that.
+    answers = [answer for answer in WRONG if name != "testing.mended" or not isinstance(answer, str)]
+    for verdict in map(EXERCISES[name].check, answers):
+        assert not verdict
+        assert verdict.words.endswith((".", "?", ")"))

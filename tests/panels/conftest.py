@@ -1,0 +1,327 @@
+"""A real JupyterLab with a real kernel, a real Chromium and the real emulator.
+
+JupyterLab is started once for the whole run. The browser is started once a file, since its driver owns the thread's
+event loop while it runs: keep asynchronous tests in files without a browser.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+LONG_MS = 60_000
+"""How long a busy machine may take for anything that is waited for."""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab."""
+
+    url: str
+    token: str
+    folder: Path
+    emulator: Any
+
+    def write(self, name: str, cells: tuple[str, ...]) -> None:
+        """Writes a notebook of code cells."""
+        notebook = {
+            "cells": [
+                {
+                    "cell_type": "code",
+                    "id": f"c{n}",
+                    "metadata": {},
+                    "source": source,
+                    "outputs": [],
+                    "execution_count": None,
+                }
+                for n, source in enumerate(cells)
+            ],
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        (self.folder / name).write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium; without it and its driver the browser tests are skipped."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra 'browser')")
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="session")
+def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001 - no Lab without it
+    """One JupyterLab for all browser tests, with folders of its own; `svcnb.Client()` finds the emulator in it."""
+    own, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("notebooks")
+    settings = own / "config/labconfig"
+    settings.mkdir(parents=True)
+    _write(
+        settings / "page_config.json", {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+    )
+    # Notebooks are saved with the state of their widgets: what must not be in it is looked for there.
+    _write(
+        settings / "default_setting_overrides.json", {"@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True}}
+    )
+    port, token = _free_port(), secrets.token_urlsafe(16)
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(own / "config"),
+        "JUPYTER_DATA_DIR": str(own / "data"),
+        "JUPYTER_RUNTIME_DIR": str(own / "runtime"),
+        "IPYTHONDIR": str(own / "ipython"),
+        "JUPYTER_TOKEN": token,
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "SVC_BASE_URL": session_emulator.base_url,
+        "SVC_TRIGGERS_URL": session_emulator.triggers_url,
+        "SVC_RPC_URL": session_emulator.rpc_url,
+    }
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"),
+        *("--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--log-level=ERROR"),
+        *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None", "--LabApp.expose_app_in_browser=True"),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    log = own / "log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    try:
+        _answers(server, f"http://127.0.0.1:{port}/api", log)
+        yield Lab(f"http://127.0.0.1:{port}", token, folder, session_emulator)
+    finally:
+        server.terminate()
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+def _answers(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    ask = build_opener(ProxyHandler({})).open
+    deadline = time.monotonic() + 120
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with ask(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Any]:
+    """One Chromium for the file."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
+        yield running
+        running.close()
+
+
+class Notebook:
+    """A notebook that is open in JupyterLab.
+
+    Attributes:
+        tab: The page, as playwright has it.
+    """
+
+    def __init__(self, tab: Any, lab: Lab, name: str) -> None:
+        self.tab = tab
+        self.path = lab.folder / name
+
+    def do(self, command: str) -> None:
+        """Performs a command of JupyterLab, such as ``notebook:run-all-cells``, to its end."""
+        self.tab.evaluate("name => window.jupyterapp.commands.execute(name)", command)
+
+    def begin(self, command: str) -> None:
+        """Begins a command and does not wait for it."""
+        self.tab.evaluate("name => { window.jupyterapp.commands.execute(name); }", command)
+
+    def rests(self) -> None:
+        """Waits until the kernel rests."""
+        self.tab.wait_for_function(KERNEL_IS_IDLE)
+
+    def run_all(self) -> None:
+        """Runs every cell, and waits until the kernel rests."""
+        self.do("notebook:run-all-cells")
+
+    def run(self, source: str) -> None:
+        """Runs some Python in the notebook's kernel, beside its cells, and waits for its end."""
+        answer = self.tab.evaluate(
+            """async source => {
+              const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
+              const reply = (await kernel.requestExecute({code: source, store_history: false}).done).content;
+              return reply.status === "ok" ? "" : reply.traceback.join("\\n");
+            }""",
+            source,
+        )
+        assert answer == "", answer
+
+    def value(self, expression: str) -> Any:
+        """The value of a Python expression in the notebook's kernel, as JSON brings it."""
+        answer = self.tab.evaluate(
+            """async expression => {
+              const kernel = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel;
+              const ask = {code: "import json", user_expressions: {it: `json.dumps(${expression})`}};
+              return (await kernel.requestExecute({...ask, store_history: false}).done).content.user_expressions.it;
+            }""",
+            expression,
+        )
+        assert answer["status"] == "ok", answer
+        return json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+
+    def panel(self, name: str) -> Any:
+        """A panel by its heading."""
+        found = self.tab.get_by_role("region", name=name, exact=True)
+        found.wait_for()
+        return found
+
+    def shut_down(self) -> None:
+        """Stops the notebook's kernel, as a person does from the menu; for notebooks with a kernel of their own."""
+        self.tab.evaluate("() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")
+
+    def save(self) -> str:
+        """Saves the notebook together with the state of its widgets, and returns the file's text."""
+        self.do("docmanager:save")
+        return self.path.read_text(encoding="utf-8")
+
+
+class Desk:
+    """The open tabs of one test file. Tests whose tabs are alike share one, and its kernel: opening takes seconds."""
+
+    def __init__(self, lab: Lab, browser: Any) -> None:
+        self.lab = lab
+        self.browser = browser
+        self.tabs: dict[str, Any] = {}
+        self.wallet: Callable[[str, list[Any]], Any] | None = None
+        self.troubles: list[str] = []
+
+    def open(self, script: str | None, options: dict[str, Any], *cells: str) -> Notebook:
+        """Opens a notebook in a tab of its own."""
+        context = self.browser.new_context(**{"viewport": {"width": 1200, "height": 1000}, **options})
+        context.set_default_timeout(LONG_MS)
+        context.expose_function("svcnbTestWallet", self._asked)
+        if script is not None:
+            context.add_init_script(script)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: self.troubles.append(str(error)))
+        tab.on("request", lambda asked: self.troubles.extend([] if _local(asked.url) else [asked.url]))
+        name = self._written(cells)
+        tab.goto(f"{self.lab.url}/doc/tree/{name}?token={self.lab.token}", wait_until="commit")
+        tab.wait_for_function(KERNEL_IS_IDLE)
+        return Notebook(tab, self.lab, name)
+
+    def show(self, tab: Any, *cells: str) -> Notebook:
+        """Opens a notebook in a tab, on the kernel that the tab's last notebook had."""
+        name = self._written(cells)
+        tab.evaluate(OPEN, name)
+        tab.wait_for_function(f"name => ({KERNEL_IS_IDLE})() && ({CURRENT}).path === name", arg=name)
+        return Notebook(tab, self.lab, name)
+
+    def _written(self, cells: tuple[str, ...]) -> str:
+        name = f"n{os.urandom(4).hex()}.ipynb"
+        self.lab.write(name, cells)
+        return name
+
+    def _asked(self, method: str, params: list[Any]) -> Any:
+        assert self.wallet is not None
+        return self.wallet(method, params)
+
+    def close(self, tab: Any) -> None:
+        """Closes a tab and its kernel."""
+        tab.evaluate(f"() => {CURRENT}.sessionContext.shutdown().catch(() => null)")
+        tab.context.close()
+
+
+CURRENT = "window.jupyterapp?.shell.currentWidget?.context"
+KERNEL_IS_IDLE = f"() => {CURRENT}?.sessionContext?.session?.kernel?.status === 'idle'"
+OPEN = f"""async name => {{
+  const {{id}} = {CURRENT}.sessionContext.session.kernel;
+  await window.jupyterapp.commands.execute("docmanager:open", {{path: name, factory: "Notebook", kernel: {{id}}}});
+}}"""
+THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+
+
+@pytest.fixture(scope="module")
+def desk(lab: Lab, browser: Any) -> Iterator[Desk]:
+    """The tabs of the file."""
+    made = Desk(lab, browser)
+    yield made
+    for tab in made.tabs.values():
+        made.close(tab)
+
+
+@pytest.fixture
+def notebook(desk: Desk) -> Iterator[Callable[..., Notebook]]:
+    """Opens notebooks and runs them. No script of theirs may fail, and nothing may be asked of another machine.
+
+    ``notebook("import svcnb", "svcnb.panels.AccountPanel(svcnb.Client())")``; ``theme="dark"`` is JupyterLab's,
+    ``script`` runs in the page before everything else, ``own=True`` gives a tab and a kernel that the test may break
+    (and saves the widgets' state), and further options go to the browser's context.
+    """
+    owned: list[Any] = []
+
+    def opened(
+        *cells: str,
+        script: str | None = None,
+        theme: str = "light",
+        own: bool = False,
+        run: bool = True,
+        **options: Any,
+    ) -> Notebook:
+        like = repr((script, sorted(options.items())))
+        if not own and like in desk.tabs:
+            found = desk.show(desk.tabs[like], *cells)
+        else:
+            found = desk.open(script, options, *cells)
+            owned.append(found.tab) if own else desk.tabs.setdefault(like, found.tab)
+        found.tab.evaluate(THEME, "JupyterLab Dark" if theme == "dark" else "JupyterLab Light")
+        if run:
+            found.run_all()
+        return found
+
+    yield opened
+    for tab in owned:
+        desk.close(tab)
+    troubles, desk.troubles = desk.troubles, []
+    assert troubles == []
+
+
+def _local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1:", "data:", "blob:", "ws://127.0.0.1:"))

@@ -1,0 +1,44 @@
+"""The panels' TypeScript has tests of its own, over a model without a kernel; the Deno of the wheel runs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from svcnb import parts
+
+ROOT = Path(__file__).parents[2]
+# That of typed data is run beside the signatures (tests/secured).
+FILES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "widgets/tests").glob("*_test.ts")
+    if path.name != "typed_data_test.ts"
+)
+
+pytestmark = pytest.mark.engine
+
+
+def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [parts.deno(), *arguments],
+        cwd=ROOT,
+        env=os.environ | {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_the_panels_behave_over_a_fake_model() -> None:
+    allowed = ("--no-prompt", "--cached-only", "--allow-env", "--allow-read=tests/vectors")
+    done = deno("test", "--quiet", "--no-check", "--config=widgets/deno.json", *allowed, *FILES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"(\d+) passed .*0 failed", done.stdout)
+    written = sum((ROOT / file).read_text(encoding="utf-8").count("Deno.test(") for file in FILES)
+    assert found is not None
+    assert int(found[1]) >= written > 10

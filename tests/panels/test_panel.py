@@ -1,0 +1,218 @@
+"""The kernel's half of a panel, the browser played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import threading
+from typing import Any
+
+import pytest
+
+import svcnb
+from svcnb.client.errors import ConfigError, InvalidArgument, NotConfirmed, SigningError
+from svcnb.panels.base import Panel, command
+
+SECRET = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI="
+
+
+class Probe(Panel):
+    """Has a command of every kind."""
+
+    def about(self):
+        return {"probe": 1}
+
+    @command
+    def add(self, one: int, other: int) -> int:
+        self.record(f"{one} + {other}")
+        return one + other
+
+    @command
+    async def wait(self) -> None:
+        self.channel.progress("waiting")
+        await asyncio.sleep(60)
+
+    @command
+    def refuse(self) -> None:
+        raise InvalidArgument("that is no number", hint="Write one.")
+
+    @command
+    def confirm(self) -> None:
+        raise NotConfirmed("this is for good", consequences=("It stays.",))
+
+    @command
+    def break_down(self) -> None:
+        raise RuntimeError(f"api_key={SECRET}")
+
+    def hidden(self) -> None:
+        raise AssertionError("not a command")
+
+
+class Browser:
+    """The other end of a panel's messages."""
+
+    def __init__(self, panel: Panel) -> None:
+        self.panel = panel
+        self.heard: queue.Queue[dict[str, object]] = queue.Queue()
+        panel.channel._send = self.heard.put
+
+    def says(self, **message: object) -> None:
+        self.panel.channel.receive(message)
+
+    def next(self, kind: str) -> dict[str, Any]:
+        while True:
+            message = self.heard.get(timeout=30)
+            if message["type"] == kind:
+                return message
+
+    def call(self, name: str, **args: object) -> dict[str, Any]:
+        self.says(type="command", id="c1", name=name, args=args)
+        return self.next("answer")
+
+
+@pytest.fixture
+def panel():
+    return Probe()
+
+
+@pytest.fixture
+def browser(panel):
+    return Browser(panel)
+
+
+def test_a_command_is_taken_up_and_answered(browser):
+    answer = browser.call("add", one=1, other=2)
+    assert answer == {"type": "answer", "id": "c1", "ok": True, "value": 3}
+
+
+def test_a_command_runs_off_the_thread_that_takes_messages(panel, browser):
+    seen = []
+    panel.channel._commands = {"where": lambda: seen.append(threading.current_thread())}
+    browser.call("where")
+    assert seen[0] is not threading.current_thread()
+
+
+def test_a_failure_is_answered_with_its_hint(browser):
+    assert browser.call("refuse")["error"] == {
+        "type": "InvalidArgument",
+        "message": "that is no number",
+        "hint": "Write one.",
+        "consequences": [],
+    }
+
+
+def test_what_is_irreversible_is_answered_with_what_it_would_do(browser):
+    assert browser.call("confirm")["error"]["consequences"] == ["It stays."]
+
+
+def test_a_fault_is_answered_too_and_masked(browser, caplog):
+    error = browser.call("break_down")["error"]
+    assert error["type"] == "RuntimeError"
+    assert SECRET not in json.dumps(error)
+    assert "fault of svcnb" in error["hint"]
+    assert "break_down" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["hidden", "no_such", "__init__", "client"])
+def test_only_commands_can_be_called(browser, name):
+    answer = browser.call(name)
+    assert not answer["ok"]
+    assert "no command" in answer["error"]["message"]
+
+
+def test_arguments_that_do_not_fit_are_refused(browser):
+    answer = browser.call("add", one=1)
+    assert not answer["ok"]
+    assert "other" in answer["error"]["message"]
+
+
+def test_a_command_can_be_cancelled(browser):
+    browser.says(type="command", id="c1", name="wait", args={})
+    assert browser.next("progress")["text"] == "waiting"
+    browser.says(type="cancel", id="c1")
+    answer = browser.next("answer")
+    assert answer["error"]["type"] == "Cancelled"
+
+
+@pytest.mark.parametrize("message", [None, 7, {}, {"type": "command"}, {"type": "cancel", "id": "x"}, {"type": "?"}])
+def test_a_message_that_is_none_is_passed_over(panel, browser, message):
+    panel.channel.receive(message)
+    assert browser.heard.empty()
+
+
+async def test_the_person_is_asked_and_answers(panel, browser):
+    asked = asyncio.create_task(panel.channel.ask("sign", {"digest": "0x12"}, within=30))
+    ask = await asyncio.to_thread(browser.next, "ask")
+    assert (ask["name"], ask["args"]) == ("sign", {"digest": "0x12"})
+    browser.says(type="shown", id=ask["id"])
+    browser.says(type="reply", id=ask["id"], ok=True, value="0xabc")
+    assert await asked == "0xabc"
+    assert browser.next("settled")["id"] == ask["id"]
+
+
+async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
+    asked = asyncio.create_task(panel.channel.ask("sign", {}, within=30))
+    ask = await asyncio.to_thread(browser.next, "ask")
+    browser.says(type="reply", id=ask["id"], ok=False, error={"message": "declined", "hint": "Ask again."})
+    with pytest.raises(SigningError, match="declined") as caught:
+        await asked
+    assert caught.value.hint == "Ask again."
+
+
+async def test_a_question_that_no_view_shows_ends(panel, browser):
+    with pytest.raises(SigningError, match="no panel shows"):
+        await panel.channel.ask("sign", {}, within=None, shown=0.05)
+    assert browser.next("settled")
+
+
+async def test_a_question_that_is_shown_but_not_answered_ends_when_its_time_is_up(panel, browser):
+    asked = asyncio.create_task(panel.channel.ask("sign", {}, within=0.1, shown=0.05))
+    ask = await asyncio.to_thread(browser.next, "ask")
+    browser.says(type="shown", id=ask["id"])
+    with pytest.raises(SigningError, match="nobody answered"):
+        await asked
+    browser.says(type="reply", id=ask["id"], ok=True, value="late")  # is passed over
+
+
+async def test_a_view_that_opens_later_is_asked_too(panel, browser):
+    asked = asyncio.create_task(panel.channel.ask("sign", {}, within=30))
+    first = await asyncio.to_thread(browser.next, "ask")
+    browser.says(type="hello")
+    assert await asyncio.to_thread(browser.next, "ask") == first
+    browser.says(type="reply", id=first["id"], ok=True, value=1)
+    assert await asked == 1
+
+
+def test_what_was_done_is_python_that_runs(browser, panel):
+    browser.call("add", one=1, other=2)
+    assert panel.as_code() == "import svcnb\n\n1 + 2\n"
+    assert browser.call("code")["value"] == {"code": panel.as_code()}
+    exec(panel.as_code(), {})  # noqa: S102 - our own lines
+
+
+def test_the_client_is_named_without_its_key():
+    with svcnb.Client("http://127.0.0.1:9", api_key=SECRET) as client:
+        probe = Probe(client)
+        assert "svc = svcnb.Client('http://127.0.0.1:9')  # its key: SVC_API_KEY" in probe.as_code()
+        assert SECRET not in probe.as_code() + repr(probe) + json.dumps(probe.get_state(), default=str)
+
+
+def test_the_repr_is_the_same_at_every_run(panel):
+    assert repr(panel) == "Probe(probe=1)"
+
+
+def test_something_that_is_no_client_is_refused():
+    with pytest.raises(InvalidArgument, match="takes a client first, not str"):
+        Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
+
+
+def test_a_panel_without_a_client_says_so_when_it_needs_one(panel):
+    with pytest.raises(ConfigError, match="has no client"):
+        _ = panel.client
+
+
+def test_a_bundle_that_is_not_built_says_how_to_build_it():
+    with pytest.raises(ConfigError, match=r"no_such\.js is missing") as caught:
+        type("Broken", (Panel,), {}, bundle="no_such")
+    assert "hatch_build.py" in caught.value.hint

@@ -1,0 +1,42 @@
+/**
+ * The door by which JupyterLab loads an extension that was built before: a module-federation container, written by
+ * hand since there is only this one plugin. JupyterLab puts its own CodeMirror into the share scope, and an editor
+ * extension works only with the very CodeMirror that made the editor.
+ */
+import { actionCells, type Shared } from "./plugin.ts";
+
+type Factory = () => unknown;
+type Scope = Record<string, Record<string, { get(): Promise<Factory> }>>;
+
+const NAME = "svcnb";
+let scope: Scope | undefined;
+
+async function shared<T>(name: string): Promise<T> {
+  const versions = scope?.[name];
+  const newest = Object.keys(versions ?? {}).sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
+  const found = versions?.[newest.at(-1) ?? ""];
+  if (!found) throw new Error(`${NAME}: this front end does not share ${name}`);
+  return (await found.get())() as T;
+}
+
+async function extension(): Promise<Factory> {
+  const [state, view, language, common, jupyter] = await Promise.all([
+    shared<Shared["state"]>("@codemirror/state"),
+    shared<Shared["view"]>("@codemirror/view"),
+    shared<Shared["language"]>("@codemirror/language"),
+    shared<Shared["common"]>("@lezer/common"),
+    shared<Shared["jupyter"]>("@jupyterlab/codemirror"),
+  ]);
+  // Without the mark JupyterLab takes the module itself for the plugin.
+  return () => ({ __esModule: true, default: actionCells({ state, view, language, common, jupyter }) });
+}
+
+const containers = globalThis as unknown as { _JUPYTERLAB: Record<string, unknown> };
+(containers._JUPYTERLAB ??= {})[NAME] = {
+  init(given: Scope): void {
+    scope = given;
+  },
+  get(module: string): Promise<Factory> {
+    return module === "./extension" ? extension() : Promise.reject(new Error(`${NAME} has no ${module}`));
+  },
+};

@@ -1,0 +1,147 @@
+/**
+ * JavaScript in cells whose first line is `%%action`: coloured, indented and folded as JavaScript. JupyterLab reads
+ * every cell as the kernel's language, magics or not.
+ */
+import type * as Language from "@codemirror/language";
+import type * as State from "@codemirror/state";
+import type * as View from "@codemirror/view";
+import type * as Common from "@lezer/common";
+
+/** What `@jupyterlab/codemirror` offers to extensions, as far as it is needed here. */
+interface Jupyter {
+  IEditorExtensionRegistry: unknown;
+  IEditorLanguageRegistry: unknown;
+  EditorExtensionRegistry: { createImmutableExtension(extension: State.Extension): unknown };
+}
+
+interface Extensions {
+  addExtension(extension: { name: string; factory: () => unknown }): void;
+}
+
+interface Languages {
+  getLanguage(name: string): Promise<{ support?: Language.LanguageSupport } | null>;
+}
+
+/** The front end's own modules: those that its editors are made with. */
+export interface Shared {
+  state: typeof State;
+  view: typeof View;
+  language: typeof Language;
+  common: typeof Common;
+  jupyter: Jupyter;
+}
+
+const ID = "svcnb:action-cells";
+const MAGIC = /^%%action(\s|$)/;
+
+/** Whether a text is an action cell. */
+export function isActionCell(doc: State.Text): boolean {
+  return MAGIC.test(doc.line(1).text);
+}
+
+/** The plugin, as JupyterLab and Notebook activate it. */
+export function actionCells(shared: Shared): unknown {
+  return {
+    id: ID,
+    description: "JavaScript in cells of %%action",
+    autoStart: true,
+    requires: [shared.jupyter.IEditorExtensionRegistry, shared.jupyter.IEditorLanguageRegistry],
+    activate(_app: unknown, extensions: Extensions, languages: Languages): void {
+      const javascript = () => languages.getLanguage("javascript").then((found) => found?.support ?? null);
+      const made = shared.jupyter.EditorExtensionRegistry.createImmutableExtension(editorExtension(shared, javascript));
+      extensions.addExtension({ name: ID, factory: () => made });
+    },
+  };
+}
+
+/**
+ * What an editor gets. It does nothing until the first line is the magic; then JavaScript, loaded once, goes before the
+ * language of the kernel, and goes away again with the magic.
+ */
+export function editorExtension(
+  { state, view, language, common }: Pick<Shared, "state" | "view" | "language" | "common">,
+  javascript: () => Promise<Language.LanguageSupport | null>,
+): State.Extension {
+  const slot = new state.Compartment();
+  let loaded: State.Extension | undefined;
+
+  /** Reads the first line as blanks: the magic's own line is no JavaScript. */
+  class BelowFirstLine extends common.Parser {
+    constructor(private readonly inner: Common.Parser) {
+      super();
+    }
+
+    createParse(
+      input: Common.Input,
+      fragments: readonly Common.TreeFragment[],
+      ranges: readonly { from: number; to: number }[],
+    ): Common.PartialParse {
+      return this.inner.startParse(blanked(input, firstLineEnd(input)), fragments, ranges);
+    }
+  }
+
+  async function load(): Promise<State.Extension | null> {
+    const support = await javascript();
+    if (!support) return null;
+    const inner = support.language;
+    const own = new language.Language(inner.data, new BelowFirstLine(inner.parser), [], "action");
+    const plain = view.EditorView.decorations.compute(["doc"], (now) => {
+      if (!isActionCell(now.doc)) return view.Decoration.none;
+      return view.Decoration.set(view.Decoration.line({ class: "svcnb-magic-line" }).range(0));
+    });
+    const style = view.EditorView.baseTheme({
+      ".svcnb-magic-line": { color: "var(--jp-mirror-editor-meta-color, inherit)" },
+    });
+    return loaded = state.Prec.highest([own.extension, support.support, plain, style]);
+  }
+
+  return [
+    slot.of([]),
+    view.ViewPlugin.define((editor) => {
+      let closed = false;
+      const follow = async () => {
+        // Editors may not be changed while they update.
+        await Promise.resolve();
+        const extension = loaded ?? await load();
+        if (closed || !extension) return;
+        const wanted = isActionCell(editor.state.doc) ? extension : [];
+        if (slot.get(editor.state) !== wanted) editor.dispatch({ effects: slot.reconfigure(wanted) });
+      };
+      let action = isActionCell(editor.state.doc);
+      if (action) follow();
+      return {
+        update(update: View.ViewUpdate): void {
+          if (!update.docChanged) return;
+          const now = isActionCell(update.state.doc);
+          if (now !== action) follow();
+          action = now;
+        },
+        destroy(): void {
+          closed = true;
+        },
+      };
+    }),
+  ];
+}
+
+/** An input whose beginning reads as blanks; every position stays what it was. */
+function blanked(input: Common.Input, end: number): Common.Input {
+  const blank = (text: string, from: number) =>
+    from >= end ? text : " ".repeat(Math.min(text.length, end - from)) + text.slice(end - from);
+  return {
+    length: input.length,
+    lineChunks: input.lineChunks,
+    chunk: (from) => blank(input.chunk(from), from),
+    read: (from, to) => blank(input.read(from, to), from),
+  };
+}
+
+function firstLineEnd(input: Common.Input): number {
+  for (let at = 0; at < input.length;) {
+    const part = input.read(at, Math.min(input.length, at + 1_024));
+    const end = part.indexOf("\n");
+    if (end >= 0) return at + end;
+    at += part.length || 1;
+  }
+  return input.length;
+}

@@ -1,0 +1,68 @@
+/** Making elements: all that the panels need of a framework. */
+
+type Child = Node | string | null | undefined | false;
+type Listener = (event: Event) => void;
+type Value = string | number | boolean | null | undefined | Listener;
+
+/**
+ * Makes an element. Names that start with `on` are listeners; `true` sets an empty attribute, `false`, `null` and
+ * `undefined` leave it out. Texts become text nodes, so nothing of a service is ever read as HTML.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, Value> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  element.append(
+    ...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false),
+  );
+  return element;
+}
+
+let numbers = 0;
+
+/** An id that no other element of the page has, for labels and descriptions. */
+export function uniqueId(stem: string): string {
+  numbers += 1;
+  return `svcnb-${stem}-${numbers}-${Math.random().toString(36).slice(2, 8)}`;
+}
+
+/** A labelled control; the hint is what screen readers read with it. */
+export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
+  control.id ||= uniqueId("field");
+  const note = hint === undefined ? null : h("small", { class: "svcnb-hint", id: `${control.id}-hint` }, hint);
+  if (note) control.setAttribute("aria-describedby", note.id);
+  return h("div", { class: "svcnb-field" }, h("label", { for: control.id }, label), control, note);
+}
+
+/** A button that copies a text and says so. */
+export function copyButton(text: () => string, label = "Copy"): HTMLButtonElement {
+  const button = h("button", { type: "button", class: "svcnb-quiet" }, label);
+  button.addEventListener("click", async () => {
+    button.textContent = await copied(text()) ? "Copied" : "Select it and copy by hand";
+    setTimeout(() => button.textContent = label, 2_000);
+  });
+  return button;
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text); // only where the page is served securely
+    return true;
+  } catch {
+    const area = h("textarea", { class: "svcnb-aside", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}

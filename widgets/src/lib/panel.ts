@@ -1,0 +1,198 @@
+/**
+ * The browser half of every panel: a frame with a heading, a status line with cancel, a box for failures, and the
+ * button that shows what was done as Python.
+ */
+import { copyButton, h, uniqueId } from "./dom.ts";
+import { type Failure, failureOf, type Model, Wire } from "./wire.ts";
+
+export { copyButton, field, h, uniqueId } from "./dom.ts";
+export { type Ask, type Failure, failureOf, type Model, PanelError } from "./wire.ts";
+
+/** What a panel's file exports as default: `export default panel("Title", (panel) => { ... });` */
+export interface Widget {
+  render(context: { model: Model; el: HTMLElement }): () => void;
+}
+
+/** Fills a panel; what it returns is called when the view goes. */
+export type Fill = (panel: Panel) => void | (() => void);
+
+/** Makes the widget of a panel. */
+export function panel(title: string, fill: Fill): Widget {
+  return {
+    render({ model, el }) {
+      const made = new Panel(model, el, title);
+      const ended = fill(made);
+      made.wire.open();
+      return () => {
+        ended?.();
+        made.close();
+      };
+    },
+  };
+}
+
+/** How long something may take before the status line says that it is under way. */
+const QUIET_MS = 200;
+
+export class Panel {
+  readonly wire: Wire;
+  /** What a panel fills. */
+  readonly body: HTMLElement;
+  readonly root: HTMLElement;
+  private readonly status: HTMLElement;
+  private readonly stop: HTMLButtonElement;
+  private readonly failures: HTMLElement;
+  private readonly silence: HTMLElement;
+  private quiet: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(readonly model: Model, el: HTMLElement, title: string) {
+    this.wire = new Wire(model);
+    const heading = uniqueId("heading");
+    this.status = h("span", { class: "svcnb-status", role: "status" });
+    this.stop = h("button", {
+      type: "button",
+      class: "svcnb-quiet",
+      hidden: true,
+      onclick: () => this.wire.running.forEach((running) => running.cancel()),
+    }, "Cancel");
+    this.failures = h("div", { role: "alert" });
+    this.silence = h("div", { role: "alert" });
+    this.body = h("div", { class: "svcnb-body" });
+    // Jupyter's own shortcuts stay away: a letter typed here is a letter.
+    this.root = h(
+      "section",
+      { class: "svcnb-panel", "aria-labelledby": heading, "data-lm-suppress-shortcuts": "true" },
+      h("header", { class: "svcnb-head" }, h("h2", { id: heading }, title), this.status, this.stop),
+      this.silence,
+      this.failures,
+      this.body,
+      this.codeDrawer(),
+    );
+    this.wire.onChange = () => this.showRunning();
+    this.wire.onSilence = (failure) => this.silence.replaceChildren(...(failure ? [failureBox(failure)] : []));
+    el.append(this.root);
+  }
+
+  /** A value of the widget's state. */
+  get<T>(name: string): T {
+    return this.model.get(name) as T;
+  }
+
+  /** Follows a value of the widget's state, from now on and at once. */
+  watch<T>(name: string, changed: (value: T) => void): void {
+    this.model.on(`change:${name}`, () => changed(this.get<T>(name)));
+    changed(this.get<T>(name));
+  }
+
+  /** Performs a command of the Python side; rejects with a `PanelError`. */
+  call<T = unknown>(name: string, args: Record<string, unknown> = {}, label?: string): Promise<T> {
+    return this.wire.call<T>(name, args, label);
+  }
+
+  /**
+   * A button that does something asynchronous: it is busy while that lasts and cannot be pressed twice, and what goes
+   * wrong is shown in the panel.
+   */
+  button(label: string, work: () => Promise<unknown>, options: { kind?: "primary" | "quiet" | "danger" } = {}) {
+    const button = h("button", { type: "button", class: options.kind ? `svcnb-${options.kind}` : null }, label);
+    button.addEventListener("click", () => {
+      if (button.getAttribute("aria-disabled") === "true") return;
+      // Not `disabled`: that would take the focus away from whoever works by keyboard.
+      button.setAttribute("aria-disabled", "true");
+      button.setAttribute("aria-busy", "true");
+      this.attempt(work).finally(() => {
+        button.removeAttribute("aria-disabled");
+        button.removeAttribute("aria-busy");
+      });
+    });
+    return button;
+  }
+
+  /** Does something and shows its failure; true when it went well. */
+  async attempt(work: () => Promise<unknown>): Promise<boolean> {
+    this.clearFailure();
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.showFailure(error);
+      return false;
+    }
+  }
+
+  /** Shows a failure and its hint until the next attempt, or until it is closed. */
+  showFailure(error: unknown): void {
+    const box = failureBox(failureOf(error), () => this.clearFailure());
+    this.failures.replaceChildren(box);
+    box.scrollIntoView?.({ block: "nearest" });
+  }
+
+  clearFailure(): void {
+    this.failures.replaceChildren();
+  }
+
+  /** Says something in the status line, where screen readers hear it. */
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  close(): void {
+    clearTimeout(this.quiet);
+    this.wire.close();
+    this.root.remove();
+  }
+
+  private showRunning(): void {
+    const running = this.wire.running.at(-1);
+    clearTimeout(this.quiet);
+    if (!running) {
+      this.stop.hidden = true;
+      this.root.removeAttribute("aria-busy");
+      if (this.status.dataset.busy) this.say("");
+      delete this.status.dataset.busy;
+      return;
+    }
+    const show = () => {
+      this.status.dataset.busy = "yes";
+      this.say(`${running.progress || running.label} …`);
+      this.root.setAttribute("aria-busy", "true");
+      this.stop.hidden = false;
+    };
+    if (this.status.dataset.busy) show();
+    else this.quiet = setTimeout(show, QUIET_MS);
+  }
+
+  private codeDrawer(): HTMLElement {
+    const code = h("code");
+    const show = (text: unknown) => code.textContent = String(text);
+    const drawer = h(
+      "details",
+      { class: "svcnb-code" },
+      h("summary", {}, "As Python"),
+      h("pre", { tabindex: "0", "aria-label": "What was done here, as Python" }, code),
+      copyButton(() => code.textContent ?? ""),
+    );
+    this.wire.onTell("code", ({ code }) => show(code));
+    drawer.addEventListener("toggle", () => {
+      if (drawer.open) this.attempt(async () => show((await this.call<{ code: string }>("code")).code));
+    });
+    return drawer;
+  }
+}
+
+function failureBox(failure: Failure, close?: () => void): HTMLElement {
+  const { message, hint, consequences = [] } = failure;
+  return h(
+    "div",
+    { class: "svcnb-failure" },
+    h(
+      "div",
+      {},
+      h("strong", {}, message),
+      consequences.length > 0 && h("ul", {}, ...consequences.map((text) => h("li", {}, text))),
+      hint && h("p", {}, hint),
+    ),
+    close &&
+      h("button", { type: "button", class: "svcnb-quiet", "aria-label": "Close this message", onclick: close }, "×"),
+  );
+}

@@ -1,0 +1,171 @@
+/** The frame that all panels share, over a model without a kernel. */
+import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
+import { h, panel, PanelError } from "../src/lib/panel.ts";
+import { Wire } from "../src/lib/wire.ts";
+
+const counter = panel("Counter", (at) => {
+  at.body.append(at.button("Count", () => at.call("count", { by: 2 }, "Counting"), { kind: "primary" }));
+});
+
+Deno.test("a command is sent with its arguments, and its answer comes back", async () => {
+  const model = new FakeModel();
+  const wire = new Wire(model);
+  const answer = wire.call("count", { by: 2 });
+  const { name, args } = model.last("command");
+  equal([name, args], ["count", { by: 2 }]);
+  await model.answer(7);
+  equal(await answer, 7);
+  wire.close();
+});
+
+Deno.test("an answer goes to the command it belongs to", async () => {
+  const model = new FakeModel();
+  const wire = new Wire(model);
+  const [first, second] = [wire.call("first"), wire.call("second")];
+  const [one, two] = model.sent.map(({ id }) => id);
+  model.say({ type: "answer", id: two, ok: true, value: "two" });
+  model.say({ type: "answer", id: one, ok: true, value: "one" });
+  equal([await first, await second], ["one", "two"]);
+  wire.close();
+});
+
+Deno.test("a failure is shown with its hint and what would happen, and can be closed", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  click(button(el, "Count"));
+  await model.fail("no credit", "Add credit", ["Nothing was charged."]);
+  const alert = find(el, "[role=alert] .svcnb-failure");
+  for (const text of ["no credit", "Add credit", "Nothing was charged."]) {
+    equal(alert.textContent!.includes(text), true, text);
+  }
+  click(find(el, "[aria-label='Close this message']"));
+  equal(el.querySelector(".svcnb-failure"), null);
+  close();
+});
+
+Deno.test("a failure goes when the same is tried again", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  click(button(el, "Count"));
+  await model.fail("no credit");
+  click(button(el, "Count"));
+  equal(el.querySelector(".svcnb-failure"), null);
+  await model.answer(1);
+  close();
+});
+
+Deno.test("a button cannot be pressed twice while it works", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  click(button(el, "Count"));
+  click(button(el, "Count"));
+  equal(model.sent.filter(({ type }) => type === "command").length, 1);
+  equal(button(el, "Count").getAttribute("aria-busy"), "true");
+  await model.answer(1);
+  equal(button(el, "Count").getAttribute("aria-busy"), null);
+  click(button(el, "Count"));
+  equal(model.sent.filter(({ type }) => type === "command").length, 2);
+  await model.answer(2);
+  close();
+});
+
+Deno.test("what is under way is said, with the kernel's own progress, and can be cancelled", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  click(button(el, "Count"));
+  const { id } = model.last("command");
+  model.say({ type: "begun", id });
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  equal(find(el, "[role=status]").textContent, "Counting …");
+  model.say({ type: "progress", id, text: "Half way" });
+  equal(find(el, "[role=status]").textContent, "Half way …");
+  click(button(el, "Cancel"));
+  equal(model.last("cancel"), { type: "cancel", id });
+  await model.fail("Stopped.");
+  equal(find(el, "[role=status]").textContent, "");
+  equal(button(el, "Cancel").hasAttribute("hidden"), true);
+  close();
+});
+
+Deno.test("a kernel that says nothing is noticed, and forgiven when it speaks", async () => {
+  const model = new FakeModel();
+  const wire = new Wire(model, 10);
+  const told: (string | null)[] = [];
+  wire.onSilence = (failure) => told.push(failure && failure.message);
+  const answer = wire.call("count");
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  equal(told.at(-1), "The kernel does not answer.");
+  model.say({ type: "begun", id: model.last("command").id });
+  equal(told.at(-1), null);
+  await model.answer(1);
+  await answer;
+  wire.close();
+});
+
+Deno.test("a command that the kernel never took up ends by its cancel", async () => {
+  const model = new FakeModel();
+  const wire = new Wire(model);
+  const answer = wire.call("count").catch((error: PanelError) => error.type);
+  wire.running[0]!.cancel();
+  equal(await answer, "Cancelled");
+  wire.close();
+});
+
+Deno.test("a kernel that is gone for good fails every command at once", async () => {
+  const model = new FakeModel();
+  model.send = () => {
+    throw new Error("disposed");
+  };
+  const wire = new Wire(model);
+  equal(await wire.call("count").catch((error: PanelError) => error.type), "NoKernel");
+  wire.close();
+});
+
+Deno.test("a question of the kernel is shown and answered once", async () => {
+  const model = new FakeModel();
+  const wire = new Wire(model);
+  let asked = 0;
+  wire.onAsk("sign", (ask) => {
+    asked += 1;
+    ask.reply({ signature: ask.args.digest });
+    ask.reply("again");
+  });
+  model.say({ type: "ask", id: "ask-1", name: "sign", args: { digest: "0x12" } });
+  await settled();
+  equal(model.last("shown"), { type: "shown", id: "ask-1" });
+  const replies = model.sent.filter(({ type }) => type === "reply");
+  equal(replies, [{ type: "reply", id: "ask-1", ok: true, value: { signature: "0x12" } }]);
+  equal(asked, 1);
+  wire.close();
+});
+
+Deno.test("a question that is settled elsewhere is withdrawn, and no answer leaves", () => {
+  const model = new FakeModel();
+  const wire = new Wire(model);
+  let withdrawn = false;
+  let late = () => {};
+  wire.onAsk("sign", (ask) => {
+    ask.signal.addEventListener("abort", () => withdrawn = true);
+    late = () => ask.reply("late");
+  });
+  model.say({ type: "ask", id: "ask-1", name: "sign", args: {} });
+  model.say({ type: "settled", id: "ask-1" });
+  late();
+  equal(withdrawn, true);
+  equal(model.sent.filter(({ type }) => type === "reply"), []);
+  wire.close();
+});
+
+Deno.test("a view asks for open questions when it opens, and leaves nothing behind when it closes", () => {
+  const model = new FakeModel();
+  const { el, close } = open(counter, model);
+  equal(model.sent, [{ type: "hello" }]);
+  equal(find(el, "section").getAttribute("data-lm-suppress-shortcuts"), "true");
+  close();
+  equal(model.listening("msg:custom"), 0);
+});
+
+Deno.test("texts of a service are never read as HTML", () => {
+  const element = h("p", {}, "<img src=x onerror=alert(1)>");
+  equal(element.children.length, 0);
+});
