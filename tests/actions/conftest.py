@@ -121,11 +121,15 @@ class Room:
             time.sleep(0.01)
 
 
-def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
-    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted."""
+def isolates(*bundles: str) -> dict[int, int]:
+    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted.
+
+    Args:
+        bundles: What they run.
+    """
     found = {}
     parents = {}
-    for entry in folder.iterdir():
+    for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 status = (entry / "stat").read_text()
@@ -134,7 +138,7 @@ def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
                 continue
             fields = status.rpartition(")")[2].split()
             parents[int(entry.name)] = int(fields[1])
-            if (b"engine.js" in command or b"fast.js" in command) and fields[0] != "Z":
+            if any(bundle.encode() in command for bundle in bundles) and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
     return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
 
@@ -165,7 +169,7 @@ def rooms(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[str], Ro
     for one in made.values():
         one.call(one.engine.stop())
     for one in made.values():
-        one.until(lambda: not isolates(), "every isolate is gone once the engines have stopped")
+        one.until(lambda: not isolates("engine.js", "fast.js"), "every isolate is gone once the engines have stopped")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -266,7 +270,8 @@ def new_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., R
 
 @pytest.fixture
 def live_isolates() -> Callable[[], dict[int, int]]:
-    return isolates
+    """Those of `v8`."""
+    return lambda: isolates("engine.js")
 
 
 @pytest.fixture
