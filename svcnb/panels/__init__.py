@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from svcnb.panels.permissions import PermissionsPanel
     from svcnb.panels.signing import SigningPanel
     from svcnb.panels.triggers import TriggersPanel
+    from svcnb.panels.workbench import Workbench
 
 __all__ = [
     "AccountPanel",
@@ -26,6 +27,7 @@ __all__ = [
     "PermissionsPanel",
     "SigningPanel",
     "TriggersPanel",
+    "Workbench",
     "command",
 ]
 
@@ -37,6 +39,7 @@ _HOME: Final = {
     "PermissionsPanel": "svcnb.panels.permissions",
     "SigningPanel": "svcnb.panels.signing",
     "TriggersPanel": "svcnb.panels.triggers",
+    "Workbench": "svcnb.panels.workbench",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""
