@@ -18,6 +18,7 @@ TABS: Final = {
     "Account": "AccountPanel",
     "Actions": "ActionEditor",
     "Permissions": "PermissionsPanel",
+    "Runs": "RunsPanel",
     "Triggers": "TriggersPanel",
     "Signing": "SigningPanel",
 }
