@@ -118,7 +118,7 @@ class Load:
 
 
 def median(samples: list[Sample], name: str) -> float:
-    return statistics.median(getattr(sample, name) for sample in samples)
+    return float(statistics.median(getattr(sample, name) for sample in samples))
 
 
 def test_memory_and_handles_stay_flat_under_mixed_load(
