@@ -27,9 +27,10 @@ def clock() -> Clock:
     return Clock(NOON)
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request, tmp_path) -> Iterator[Store]:
-    opened = Store(f"sqlite:///{tmp_path / 'state.db'}" if request.param == "file" else None)
+    urls = {"memory": lambda: None, "file": lambda: f"sqlite:///{tmp_path / 'state.db'}"}
+    opened = Store(urls.get(request.param, lambda: request.getfixturevalue("postgres_url"))())
     yield opened
     opened.close()
 

@@ -15,9 +15,10 @@ from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.store import Store, StoreUnavailable, get_meta, meta, set_meta
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = Store(None if request.param == "memory" else f"sqlite:///{tmp_path / 'state.db'}")
+    urls = {"memory": lambda: None, "file": lambda: f"sqlite:///{tmp_path / 'state.db'}"}
+    opened = Store(urls.get(request.param, lambda: request.getfixturevalue("postgres_url"))())
     yield opened
     opened.close()
 
