@@ -96,7 +96,7 @@ class Postgres:
             self._server.wait()
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [self._programs / program, *arguments]
+        command = [str(self._programs / program), *arguments]
         ran = subprocess.run(command, user=self.user, cwd=self._folder, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
 
@@ -119,7 +119,7 @@ def _postgres_programs() -> Path:
         found.insert(0, Path(package.origin).parent / "pginstall" / "bin")
     for folder in found:
         try:
-            command = [folder / "postgres", "--version"]
+            command = [str(folder / "postgres"), "--version"]
             user = "nobody" if os.geteuid() == 0 else None
             if subprocess.run(command, user=user, capture_output=True, check=False).returncode == 0:
                 return folder

@@ -252,7 +252,8 @@ def session_name(connection: Connection) -> str | None:
     """Names this server's connection among all that the database ever had; None where nobody else can have any."""
     if connection.dialect.name != _POSTGRES:
         return None
-    return connection.execute(_SESSION).scalar_one()
+    name: str = connection.execute(_SESSION).scalar_one()
+    return name
 
 
 def session_lives(connection: Connection, name: str) -> bool:

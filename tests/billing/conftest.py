@@ -29,8 +29,12 @@ def clock() -> Clock:
 
 @pytest.fixture(params=["memory", "file", "postgres"])
 def store(request, tmp_path) -> Iterator[Store]:
-    urls = {"memory": lambda: None, "file": lambda: f"sqlite:///{tmp_path / 'state.db'}"}
-    opened = Store(urls.get(request.param, lambda: request.getfixturevalue("postgres_url"))())
+    url = None
+    if request.param == "file":
+        url = f"sqlite:///{tmp_path / 'state.db'}"
+    elif request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+    opened = Store(url)
     yield opened
     opened.close()
 
