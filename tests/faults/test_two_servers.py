@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 import svcnb
-from svcnb.launch import Emulator, EmulatorError
+from svcnb.control import EmulatorError
+from svcnb.launch import Emulator
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
@@ -83,7 +84,7 @@ def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
     account = doomed.client().accounts.create("shared")
     svc = staying.client(api_key=account.api_key)
     with doomed.triggers() as made_by, staying.triggers() as triggers:
-        options = {"max_runs_per_minute": MANY, "default_params": {"url": outside.url}}
+        options: dict[str, Any] = {"max_runs_per_minute": MANY, "default_params": {"url": outside.url}}
         hooks = [made_by.create_for(svc, mark, name=f"hook {n}", **options) for n in range(3)]
         accepted: list[tuple[str, str]] = []
 

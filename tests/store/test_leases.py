@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from svcnb.emulator.leases import give_back, held, take
 from svcnb.emulator.store import Store, StoreUnavailable
@@ -101,4 +102,26 @@ async def test_a_server_that_is_alone_holds_everything() -> None:
         async with held(store, "thing"):
             pass
     finally:
+        store.close()
+
+
+async def test_a_database_that_is_away_is_a_503_until_it_is_back(postgres_url: str) -> None:
+    import psycopg
+
+    store = Store(postgres_url)
+    url = make_url(postgres_url)
+    admin = psycopg.connect(f"host={url.query['host']} user=svcnb dbname=postgres", autocommit=True)
+    try:
+        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS false")
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", [url.database]
+        )
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable) as caught:
+                await store.run(taking("thing"))
+            assert caught.value.status == 503
+        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS true")
+        assert await store.run(taking("thing"))
+    finally:
+        admin.close()
         store.close()
