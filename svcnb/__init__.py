@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from svcnb.client.triggers import TriggersClient
     from svcnb.launch import Emulator
     from svcnb.lessons import lesson
+    from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.protocol.action import Action
     from svcnb.protocol.cid import cid
     from svcnb.protocol.hashes import hashed_cid
@@ -58,6 +59,7 @@ __all__ = [
     "AsyncClient",
     "AsyncTriggersClient",
     "BadRequest",
+    "BrowserSigner",
     "ChainError",
     "Client",
     "ConfigError",
@@ -105,6 +107,7 @@ _HOME: Final = {
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
     "AsyncTriggersClient": "svcnb.client.async_triggers",
+    "BrowserSigner": "svcnb.panels",
     "Client": "svcnb.client",
     "ContractWallet": _SIGNING,
     "Emulator": "svcnb.launch",

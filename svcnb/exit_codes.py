@@ -22,5 +22,7 @@ class ExitCode(IntEnum):
     """The state folder or database is not one that this version can use; nothing was changed in it."""
     UNREACHABLE = 6
     """The service does not answer."""
+    ATTENTION = 7
+    """A report was made, and found something that its parameters call a problem."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from svcnb.control import ControlRefused, EmulatorControl, EmulatorError
@@ -66,7 +68,7 @@ def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
 
     An emulator of its own, seeded with the lesson's name and standing still in time, so that every output is the same
     on every machine. If ``SVC_BASE_URL`` is set, that service instead: an emulator that others may share, or a live
-    one.
+    one. In a workshop (``SVC_WORKSHOP_URL``) what concerns all learners, such as time and faults, is refused.
     ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own in any case.
 
     Args:
@@ -81,13 +83,44 @@ def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
     """
     base_url = os.environ.get("SVC_BASE_URL")
     if base_url and os.environ.get("SVC_LESSONS") != "own":
-        return _shared(base_url)
+        return _at_a_desk(base_url) or _shared(base_url)
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()
     chosen: dict[str, Any] = {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
     emulator = Emulator(**(chosen | settings))
     _running[name] = emulator
     return emulator
+
+
+def lessons_folder(wanted: Path | None) -> Path:
+    """Where the lessons are.
+
+    Args:
+        wanted: The folder asked for, None for the usual one.
+
+    Returns:
+        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
+    """
+    packaged = Path(__file__).resolve().parent / "notebooks"
+    working_copy = Path(__file__).resolve().parents[1] / "notebooks"
+    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
+        return working_copy
+    source = packaged if packaged.is_dir() else working_copy
+    target = (wanted or Path("svcnb-lessons")).resolve()
+    for file in sorted(path for path in source.rglob("*") if path.is_file()):
+        copy = target / file.relative_to(source)
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    return target
+
+
+def _at_a_desk(base_url: str) -> EmulatorControl | None:
+    """In a workshop: the desk passes on what harms no other learner (`svcnb.workshop`)."""
+    desk, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
+    if not desk or not token:
+        return None
+    return EmulatorControl(base_url, control_token=token, names={"control_url": f"{desk.rstrip('/')}/control"})
 
 
 def _shared(base_url: str) -> EmulatorControl | LiveService:

@@ -14,6 +14,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   processor_page: "svcnb/emulator/billing/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",
+  codemirror: "svcnb/panels/static/codemirror", // after the panels, whose folder is emptied first
 };
 
 interface Room {

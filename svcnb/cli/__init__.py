@@ -29,12 +29,14 @@ COMMANDS: dict[str, str] = {
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
     "lint": "Find what will go wrong with actions before they run.",
     "plan": "Show what separates the account from its description.",
+    "report": "Make a report: run history, spend, permissions, triggers.",
     "run": "Run an action from a source file.",
     "sign": "Sign the typed data of a ChainSecured flow.",
     "templates": "Templates of derived actions: released once, never changed.",
     "triggers": "Triggers: actions that run by themselves.",
     "types": "Write TypeScript declarations, with which editors help with actions.",
     "wallets": "Wallets, whose keys stay in the service's custody.",
+    "workshop": "Teach a room: one emulator, an account and a place for every learner.",
 }
 
 _HELP = """\

@@ -132,7 +132,7 @@ _EXTRAS = {
     "chain": {"eth_abi", "eth_account"},
     "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
     "lint": {"tree_sitter", "tree_sitter_javascript"},
-    "reports": {"papermill"},
+    "reports": {"nbclient", "nbconvert", "nbformat", "papermill"},
 }
 
 

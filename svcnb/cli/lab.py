@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +14,8 @@ import time
 from pathlib import Path
 
 import click
+
+from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
 STOP_TIMEOUT_S = 15.0
@@ -84,29 +85,6 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         f"JupyterLab did not answer on port {port}; what it said stands above. Next step: "
         "`python -m jupyterlab --version` shows whether it is whole, `svcnb doctor` what else is missing."
     )
-
-
-def lessons_folder(wanted: Path | None) -> Path:
-    """Where the lessons are.
-
-    Args:
-        wanted: The folder asked for, None for the usual one.
-
-    Returns:
-        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
-    """
-    packaged = Path(__file__).resolve().parents[1] / "notebooks"
-    working_copy = Path(__file__).resolve().parents[2] / "notebooks"
-    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
-        return working_copy
-    source = packaged if packaged.is_dir() else working_copy
-    target = (wanted or Path("svcnb-lessons")).resolve()
-    for file in sorted(path for path in source.rglob("*") if path.is_file()):
-        copy = target / file.relative_to(source)
-        if not copy.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
-    return target
 
 
 def _jupyter_command(port: int, lessons: Path, *, browser: bool) -> list[str]:

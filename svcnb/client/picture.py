@@ -143,30 +143,36 @@ def key_label(picture: Picture) -> str:
 def warnings(picture: Picture) -> Iterator[ExplanationWarning]:
     """Says what to beware of, whether or not the run is permitted."""
     if picture.kind == "master":
-        yield _warning("master_key")
+        yield warning("master_key")
     elif unbound(picture):
-        yield _warning("wildcard_key")
+        yield warning("wildcard_key")
     for found in links(picture):
         if found.key and found.action:
             yield from _of_group(picture, found)
     live = {group.id for group, _ in picture.groups}
     named_groups = picture.key.execute_in_groups if picture.key else ()
     if dead := [number for number in named_groups if number and number not in live]:
-        yield _warning("removed_groups", *dead)
+        yield warning("removed_groups", *dead)
     hidden = [group.id for group, held in picture.groups if any(item.hashed_cid is None for item in held.actions)]
     if hidden:
-        yield _warning("hidden_actions", *hidden)
+        yield warning("hidden_actions", *hidden)
 
 
 def _of_group(picture: Picture, found: GroupLink) -> Iterator[ExplanationWarning]:
     contents = next(contents for group, contents in picture.groups if group.id == found.id)
     if "action" in found.by_wildcard:
-        yield _warning("wildcard_action", found.id)
+        yield warning("wildcard_action", found.id)
     if "wallet" in found.by_wildcard or (picture.wallet is None and contents.any_wallet):
-        yield _warning("wildcard_wallet", found.id)
+        yield warning("wildcard_wallet", found.id)
     if reaches_master(picture, contents):
-        yield _warning("master_wallet", found.id)
+        yield warning("master_wallet", found.id)
 
 
-def _warning(code: WarningCode, *groups: int) -> ExplanationWarning:
+def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
+    """Returns a warning in words.
+
+    Args:
+        code: Which one.
+        groups: The groups that it is about.
+    """
     return ExplanationWarning(code=code, text=_TEXTS[code].format(", ".join(map(str, groups))))

@@ -134,6 +134,20 @@ class EmulatorControl:
 
     # --- the whole ----------------------------------------------------------------------------------------------
 
+    def request(self, method: str, path: str, body: object = None) -> Any:
+        """One call of the control plane, for whoever passes calls on.
+
+        Args:
+            method: ``GET``, ``POST`` or ``DELETE``.
+            path: Below ``/_emulator``.
+            body: Sent as JSON unless None.
+
+        Raises:
+            EmulatorUnreachable: Nothing answers.
+            ControlRefused: The answer is an error.
+        """
+        return self._plane.request(method, path, body)
+
     def state(self) -> dict[str, Any]:
         """Everything readable about the emulator, without secrets."""
         return dict(self._plane.request("GET", "/state"))

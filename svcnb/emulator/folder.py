@@ -30,7 +30,9 @@ class StateFolder:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
-            self._lock = (path / LOCK).open("a+", encoding="ascii")
+            self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
+            # Made here, since SQLite gives its files the mode of the first, and makes that one as everybody's.
+            os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise StateUnusable(
                 f"the state folder {path} cannot be used ({error.strerror or error}): "
@@ -60,6 +62,14 @@ class StateFolder:
     def release(self) -> None:
         """Lets another emulator have it."""
         self._lock.close()
+
+
+def _private(path: Path, flags: int) -> int:
+    """A descriptor of a file that only its owner can read, made when missing."""
+    descriptor = os.open(path, flags | os.O_CREAT, 0o600)
+    if os.name == "posix" and os.fstat(descriptor).st_mode & 0o077:
+        os.fchmod(descriptor, 0o600)
+    return descriptor
 
 
 def _lock(file: IO[str]) -> None:

@@ -11,6 +11,7 @@ another there too, by a lock of the database, so that what a function has read s
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -108,6 +109,7 @@ class Store:
                 f"the database at {_shown(url)} cannot be opened ({_short(error)}): move it away to start afresh, "
                 "or restore it from a copy"
             ) from error
+        self._file = _File(url)
         self._thread = threading.Thread(target=self._serve, name="svcnb-store", daemon=True)
         self._thread.start()
 
@@ -171,10 +173,11 @@ class Store:
 
     def _commit(self, group: list[tuple[Callable[[Connection], object], Future[object]]]) -> None:
         try:
+            self._file.check()
             if self._connection.closed:
                 self._connection = self._engine.connect()
             answers = self._alone(*group[0]) if len(group) == 1 else self._together(group)
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, _FileGone) as error:
             failure = StoreUnavailable(_short(error))
             with suppress(SQLAlchemyError):
                 self._connection.close()
@@ -227,6 +230,39 @@ class Store:
                     )
             metadata.create_all(connection, checkfirst=self.url is not None)  # memory is empty at first, surely
             set_meta(connection, "schema_version", SCHEMA_VERSION)
+
+
+class _FileGone(Exception):
+    """The database's file is no longer where it was."""
+
+
+class _File:
+    """Which file the database is, to see that it still is.
+
+    SQLite goes on with a file that was removed or moved away, and what it writes there is lost; one system call before
+    each commit, a microsecond, keeps the emulator from acknowledging such a write.
+    """
+
+    def __init__(self, url: str | None) -> None:
+        parsed = None if url is None else make_url(url)
+        on_disk = parsed is not None and parsed.get_backend_name() == "sqlite" and parsed.database
+        self._path = parsed.database if on_disk and parsed and parsed.database != ":memory:" else None
+        self._identity = self._seen()
+
+    def check(self) -> None:
+        if self._path is not None and self._seen() != self._identity:
+            raise _FileGone(
+                "the database's file was moved or removed while in use: put it back, or start the emulator again"
+            )
+
+    def _seen(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 - a third of the time of Path.stat, before every commit
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
 
 def get_meta(connection: Connection, name: str) -> str | None:
@@ -327,7 +363,7 @@ def _for_caller(error: BaseException) -> BaseException:
     return StoreUnavailable(_short(error))
 
 
-def _short(error: SQLAlchemyError) -> str:
+def _short(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 

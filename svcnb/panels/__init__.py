@@ -11,13 +11,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
+    from svcnb.panels.action_editor import ActionEditor
     from svcnb.panels.base import Panel, command
+    from svcnb.panels.browser_signer import BrowserSigner
+    from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.signing import SigningPanel
 
-__all__ = ["AccountPanel", "Panel", "command"]
+__all__ = [
+    "AccountPanel",
+    "ActionEditor",
+    "BrowserSigner",
+    "Panel",
+    "PermissionsPanel",
+    "SigningPanel",
+    "command",
+]
 
 _HOME: Final = {
     "AccountPanel": "svcnb.panels.account",
+    "ActionEditor": "svcnb.panels.action_editor",
+    "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
+    "PermissionsPanel": "svcnb.panels.permissions",
+    "SigningPanel": "svcnb.panels.signing",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""

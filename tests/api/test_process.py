@@ -187,6 +187,7 @@ def test_the_state_is_private_and_holds_no_key(start, connect, tmp_path):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for file in folder.rglob("*"):
         if file.is_file():
+            assert os.name != "posix" or stat.S_IMODE(file.stat().st_mode) == 0o600, file
             content = file.read_bytes()
             assert account.key.encode() not in content, file
             assert key.encode() not in content, file

@@ -64,17 +64,19 @@ def test_doctor_notices_a_service_that_does_not_answer(svcnb) -> None:
 
 def test_the_lessons_are_copied_once_and_never_over_a_change(tmp_path: Path) -> None:
     from svcnb.cli import lab
+    from svcnb.lessons import lessons_folder
 
-    folder = lab.lessons_folder(tmp_path / "mine")
+    folder = lessons_folder(tmp_path / "mine")
     lesson = folder / lab.FIRST_LESSON
     lesson.write_text("changed")
     (folder / "02-actions-and-cids.ipynb").unlink()
-    assert lab.lessons_folder(tmp_path / "mine") == folder
+    assert lessons_folder(tmp_path / "mine") == folder
     assert lesson.read_text() == "changed"
     assert (folder / "02-actions-and-cids.ipynb").is_file()
 
 
 def test_a_working_copy_opens_its_own_lessons() -> None:
     from svcnb.cli import lab
+    from svcnb.lessons import lessons_folder
 
-    assert (lab.lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)
+    assert (lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)

@@ -244,3 +244,44 @@ def outside() -> Iterator[Outside]:
 def mark() -> str:
     """An action that the world outside counts."""
     return MARK
+
+
+# --- the processes of an emulator -----------------------------------------------------------------------------------
+
+
+def descendants(root: int) -> dict[int, str]:
+    """Command lines of all processes below one, by process id."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    found: dict[int, str] = {}
+    level = [root]
+    while level:
+        level = [pid for pid, parent in parents.items() if parent in level]
+        for pid in level:
+            with suppress(OSError):
+                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+def named(emulator: Emulator, victim: str) -> list[int]:
+    """Process ids of what is to be killed; empty when it is not there at this moment."""
+    below = descendants(emulator.pid)
+    marks = {"chain node": "--ipc", "chain keeper": "svcnb-chain", "spawner": "spawner.py", "an isolate": "deno"}
+    if victim == "server":
+        return [emulator.pid]
+    if victim == "everything":
+        return [emulator.pid, *below]
+    keeper = [pid for pid, line in below.items() if "svcnb-chain" in line and line.startswith("/bin/sh")]
+    if victim == "chain keeper":
+        return keeper
+    found = [pid for pid, line in below.items() if marks[victim] in line and pid not in keeper]
+    return found[:1]
+
+
+@pytest.fixture
+def find_processes() -> Callable[[Emulator, str], list[int]]:
+    """Finds processes of an emulator: server, chain node, chain keeper, spawner, an isolate, everything."""
+    return named

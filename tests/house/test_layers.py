@@ -15,7 +15,7 @@ FLOOR = {"protocol", "parts", "exit_codes", "logs"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
-FACES = TOOLKIT | {"charts", "panels", "reports"}
+FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "protocol": set(),
     "parts": set(),
@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "charts": TOOLKIT | {"charts"},
     "panels": FACES,
     "reports": FACES,
+    "workshop": TOOLKIT,
     "cli": FACES,
     "magics": FACES,
     "pytest_plugin": FACES | {"testing"},

@@ -18,7 +18,7 @@ FOLDER = ROOT / "notebooks"
 LESSONS = sorted(FOLDER.glob("*.ipynb"))
 NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
 
-CHECKED = re.compile(r"""exercises\.check\(["']([\w.-]+)["']""")
+CHECKED = re.compile(r"""exercises\.check\(["']([\w.-]+)["'], answer\)""")
 LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
 
 # What another run, another machine or another day would print differently.
@@ -56,9 +56,10 @@ def prose(path: Path) -> str:
     return "\n".join(source(cell) for cell in cells(path) if cell["cell_type"] == "markdown")
 
 
-def shown(path: Path) -> str:
-    """All that a notebook's outputs hold, as text."""
-    return json.dumps([cell["outputs"] for cell in code(path)], ensure_ascii=False)
+def shown(path: Path, *, charts: bool = True) -> str:
+    """All that a notebook's outputs hold, as text. Charts draw what stands in frames: durations there are data."""
+    texts = [json.dumps(output, ensure_ascii=False) for cell in code(path) for output in cell["outputs"]]
+    return "\n".join(text for text in texts if charts or "<svg" not in text)
 
 
 def exercises(path: Path) -> dict[str, str]:
@@ -87,7 +88,10 @@ def test_every_cell_was_run_once_from_top_to_bottom(path: Path) -> None:
 
 @every_notebook
 def test_every_output_is_the_same_on_every_machine(path: Path) -> None:
-    found = {what: sorted(set(pattern.findall(shown(path)))) for what, pattern in UNSTABLE.items()}
+    found = {
+        what: sorted(set(pattern.findall(shown(path, charts=what != "a duration"))))
+        for what, pattern in UNSTABLE.items()
+    }
     assert {what: texts for what, texts in found.items() if texts} == {}
 
 

@@ -86,3 +86,11 @@ def test_the_wheel_says_that_it_is_typed(wheel: set[str]) -> None:
 def test_nothing_of_the_tools_is_shipped(wheel: set[str], sdist: set[str]) -> None:
     assert not any("node_modules" in name or "__pycache__" in name for name in wheel | sdist)
     assert not any(name.startswith(("tests/", "widgets/")) for name in wheel)
+
+
+def test_the_wheel_holds_the_reports(wheel: set[str], root: Path) -> None:
+    wanted = {
+        path.relative_to(root).as_posix() for path in (root / "svcnb/reports").rglob("*.*") if path.suffix != ".pyc"
+    }
+    assert len([name for name in wanted if name.endswith(".ipynb")]) >= 4
+    assert wanted <= wheel

@@ -229,12 +229,14 @@ class Desk:
         self.lab = lab
         self.browser = browser
         self.tabs: dict[str, Any] = {}
+        self.wallet: Callable[[str, list[Any]], Any] | None = None
         self.troubles: list[str] = []
 
     def open(self, script: str | None, options: dict[str, Any], *cells: str) -> Notebook:
         """Opens a notebook in a tab of its own."""
-        context = self.browser.new_context(viewport={"width": 1200, "height": 1000}, **options)
+        context = self.browser.new_context(**{"viewport": {"width": 1200, "height": 1000}, **options})
         context.set_default_timeout(LONG_MS)
+        context.expose_function("svcnbTestWallet", self._asked)
         if script is not None:
             context.add_init_script(script)
         tab = context.new_page()
@@ -256,6 +258,10 @@ class Desk:
         name = f"n{os.urandom(4).hex()}.ipynb"
         self.lab.write(name, cells)
         return name
+
+    def _asked(self, method: str, params: list[Any]) -> Any:
+        assert self.wallet is not None
+        return self.wallet(method, params)
 
     def close(self, tab: Any) -> None:
         """Closes a tab and its kernel."""

@@ -12,7 +12,12 @@ import pytest
 from svcnb import parts
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "widgets/tests").glob("*panel_test.ts"))
+# That of typed data is run beside the signatures (tests/secured).
+FILES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "widgets/tests").glob("*_test.ts")
+    if path.name != "typed_data_test.ts"
+)
 
 pytestmark = pytest.mark.engine
 

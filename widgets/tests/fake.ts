@@ -11,6 +11,21 @@ Object.assign(globalThis, {
   Event: window.Event,
 });
 
+// Deno's own window takes no events of that document, so wallets announce themselves through one that takes any.
+const pageListeners = new Map<string, Set<(event: { type: string }) => void>>();
+Object.assign(globalThis, {
+  addEventListener: (type: string, listener: (event: { type: string }) => void) => {
+    pageListeners.set(type, (pageListeners.get(type) ?? new Set()).add(listener));
+  },
+  removeEventListener: (type: string, listener: (event: { type: string }) => void) => {
+    pageListeners.get(type)?.delete(listener);
+  },
+  dispatchEvent: (event: { type: string }) => {
+    for (const listener of [...pageListeners.get(event.type) ?? []]) listener(event);
+    return true;
+  },
+});
+
 type Message = Record<string, unknown>;
 
 /** The kernel's side, played by the test. */
@@ -99,8 +114,12 @@ export function button(el: HTMLElement, name: string): HTMLButtonElement {
   return found as HTMLButtonElement;
 }
 
+export function happen(element: HTMLElement, name: string): void {
+  element.dispatchEvent(new Event(name, { bubbles: true }));
+}
+
 export function click(element: HTMLElement): void {
-  element.dispatchEvent(new Event("click", { bubbles: true }));
+  happen(element, "click");
 }
 
 export function equal(seen: unknown, wanted: unknown, what = "value"): void {

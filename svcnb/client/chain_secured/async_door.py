@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
-from svcnb.client.chain_secured import account_flows
+from svcnb.client.chain_secured import account_flows, envelope_flows
 from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
 from svcnb.client.chain_secured.door import ChainSecured, Door, Shown
+from svcnb.client.chain_secured.models import Sent, Verdict
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingMint
+from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.base import mirrors
@@ -75,6 +77,14 @@ class AsyncChainSecured(Door):
     async def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
         """See `ChainSecured.verify`."""
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
+
+    async def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
+        """See `ChainSecured.check`."""
+        return await self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
+
+    async def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
+        """See `ChainSecured.send`."""
+        return await self._do(envelope_flows.send(envelope, confirm=confirm))
 
     async def drift(self) -> tuple[str, ...]:
         """See `ChainSecured.drift`."""

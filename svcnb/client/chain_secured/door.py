@@ -9,8 +9,9 @@ from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.writes import Writer
-from svcnb.client.chain_secured import account_flows
+from svcnb.client.chain_secured import account_flows, envelope_flows
 from svcnb.client.chain_secured.account import ChainSecuredAccount
+from svcnb.client.chain_secured.models import Sent, Verdict
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingFolder, PendingMint
 from svcnb.client.listing import Listing
@@ -164,6 +165,35 @@ class ChainSecured(Door):
             address: Who is said to have signed.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
+
+    def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
+        """Holds a signed envelope against every rule of specification 5.6, as the service would now.
+
+        Args:
+            typed_data: The envelope.
+            signature: ``0x`` hex.
+            flow: The flow whose endpoint it is meant for; its own ``primaryType`` when None.
+
+        Raises:
+            InvalidArgument: There is no such flow.
+        """
+        return self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
+
+    def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
+        """Sends a signed envelope to the endpoint of its flow, and nothing more.
+
+        What a mint makes belongs to no account until the chain knows it: ``mine.wallets.create`` and
+        ``mine.usage_keys.create`` do both halves.
+
+        Args:
+            envelope: What `sign` returned.
+            confirm: Needed for ``ConvertAccount``, which is irreversible.
+
+        Raises:
+            NotConfirmed: It was needed and not given.
+            BadRequest: The service refused the envelope; `check` says by which rule.
+        """
+        return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
         """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""

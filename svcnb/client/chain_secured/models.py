@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from svcnb.client.models.base import Model
+from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
@@ -56,3 +57,39 @@ class OnChain(Model):
     def summary(self) -> dict[str, Any]:
         """Returns the account in few words."""
         return self.shown()
+
+
+class Verdict(Model):
+    """What one rule of specification 5.6 says about a signed envelope."""
+
+    rule: int
+    """Its number there, 1 to 8."""
+
+    what: str
+    """The rule in words."""
+
+    holds: bool | None
+    """None when it does not apply."""
+
+    detail: str = ""
+    """What was seen."""
+
+
+class Sent(Model):
+    """What the service answered to a signed envelope."""
+
+    flow: str
+    address: str
+    """The wallet that signed."""
+
+    wallet_address: str = ""
+    """What was made, if anything was. It belongs to no account until the chain knows it."""
+
+    derivation_path: str = ""
+    usage_api_key: Secret | None = None
+    """Shown this once."""
+
+    balance_display: str = ""
+    """The credit, for ``BillingAuth``."""
+
+    quiet = frozenset({"usage_api_key"})

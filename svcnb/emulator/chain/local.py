@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
+_REST_S: Final = 1.0
+"""How long a chain that cannot be rebuilt refuses at once, until the next to ask makes it try again."""
 _LARGEST_BATCH: Final = 64
 _MAX_WEI: Final = (1 << 256) - 1
 
@@ -69,6 +71,7 @@ class LocalChain:
         self._replica = Replica(store, clock, memory_mb=memory_mb, on_exit=self._node_is_lost)
         self._ready = asyncio.Event()
         self._broken: ChainUnavailable | None = None
+        self._rests_until: float | None = None
         self._jobs: deque[_Sending | _Work] = deque()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
@@ -92,6 +95,7 @@ class LocalChain:
                 with suppress(ChainUnavailable, StoreUnavailable):
                     await self.exclusively(self._replica.settle)
             self._broken = ChainUnavailable("the chain was stopped")
+            self._rests_until = None
             self._writer.cancel()
             with suppress(asyncio.CancelledError):
                 await self._writer
@@ -138,6 +142,7 @@ class LocalChain:
         return ({}, {"time": hex(max(self._clock.now_s(), self._replica.timestamp))})
 
     async def _wait_for_node(self) -> Node:
+        self._try_again_when_rested()
         if not self._ready.is_set():
             if self._broken is not None:
                 raise self._broken
@@ -225,6 +230,7 @@ class LocalChain:
         await self.exclusively(restore)
 
     async def _enqueue(self, job: _Sending | _Work) -> Any:
+        self._try_again_when_rested()
         if self._broken is not None:
             raise self._broken
         # An error that nobody waits for any more is no news.
@@ -352,8 +358,15 @@ class LocalChain:
             self._ready.clear()
             self._wake.set()
 
+    def _try_again_when_rested(self) -> None:
+        """What kept the chain from being rebuilt, such as a full disk, may be over."""
+        if self._rests_until is not None and asyncio.get_running_loop().time() >= self._rests_until:
+            self._rests_until = self._broken = None
+            self._ready.clear()
+            self._wake.set()
+
     async def _see_to_the_node(self) -> None:
-        """Starts the node again if it is lost; gives up after some attempts."""
+        """Starts the node again if it is lost; rests after some attempts."""
         if self._ready.is_set() or self._broken is not None:
             return
         problem: Exception | None = None
@@ -367,6 +380,7 @@ class LocalChain:
             else:
                 return
         self._broken = ChainUnavailable(f"it cannot be rebuilt: {problem}")
+        self._rests_until = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # those who wait for a node learn that there is none
 

@@ -11,13 +11,16 @@ from svcnb.toolkit.exercises import (
     convert_and_transfer,
     credits_and_cost,
     groups,
+    history,
     keys,
     quickstart,
     testing,
     triggers,
     typed_data,
+    workshop,
 )
 from svcnb.toolkit.exercises.exercise import Exercise, Verdict
+from svcnb.toolkit.exercises.report import report
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
 
@@ -35,8 +38,10 @@ EXERCISES: dict[str, Exercise] = {
         audit,
         credits_and_cost,
         triggers,
+        history,
         batches,
         testing,
+        workshop,
     )
     for exercise in lesson.EXERCISES
 }
@@ -60,4 +65,7 @@ def check(name: str, answer: object) -> Verdict:
         exercise = EXERCISES[name]
     except KeyError:
         raise LookupError(f"no exercise is called {name!r}; there are: {', '.join(sorted(EXERCISES))}") from None
-    return exercise.check(answer)
+    verdict = exercise.check(answer)
+    if answer is not ...:
+        report(name, right=verdict.right)
+    return verdict

@@ -1,0 +1,172 @@
+"""Signed envelopes by themselves: what each rule says about one, and what its endpoint answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain_secured.account_flows import verify
+from svcnb.client.chain_secured.models import Sent, Verdict
+from svcnb.client.errors import InvalidArgument, NotConfirmed, SigningError, SvcnbError
+from svcnb.client.listing import Listing
+from svcnb.client.resources.base import nothing
+from svcnb.client.secret import Secret
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_SIGNATURE_BYTES, MAX_TYPED_DATA_BYTES
+from svcnb.protocol.typed_data import Flow as Purpose, canonical_types, flow_of
+
+if TYPE_CHECKING:
+    from svcnb.client.signing import SignedEnvelope
+
+RULES: Final = (
+    f"typed_data is at most {MAX_TYPED_DATA_BYTES} bytes",
+    f"signature is at most {MAX_SIGNATURE_BYTES} bytes",
+    "the wallet in message.address signed: its key, or its contract (ERC-1271)",
+    "a contract wallet is deployed on this chain",
+    "domain.chainId is the node's chain",
+    "primaryType belongs to the endpoint",
+    f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
+    "types is the canonical shape, fields in their order",
+)
+"""The rules of specification 5.6, in its order."""
+
+_PATHS: Final = {
+    Purpose.CREATE_WALLET: "/create_wallet_with_signature",
+    Purpose.ADD_USAGE_API_KEY: "/add_usage_api_key_with_signature",
+}
+
+
+def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
+    """Holds an envelope against every rule of specification 5.6, whether or not an earlier one is broken."""
+    told = typed_data.get("primaryType") if flow is None else flow
+    try:
+        purpose = flow_of(str(told))
+    except MalformedValue as error:
+        raise InvalidArgument(error.message, hint=error.hint) from None
+    node = yield from chain.node()
+    now = yield from chain.time()
+    size = len(json.dumps(typed_data, separators=(",", ":"), ensure_ascii=False).encode())
+    chain_id = typed_data.get("domain", {}).get("chainId")
+    issued_at = _number(typed_data.get("message", {}).get("issuedAt"))
+    age = None if issued_at is None else now - issued_at
+    found = [
+        (size <= MAX_TYPED_DATA_BYTES, f"{size} bytes"),
+        _signature_size(signature),
+        *(yield from _signed(chain, typed_data, signature)),
+        (_number(chain_id) == node.chain_id, f"{chain_id}, and the node's is {node.chain_id}"),
+        (typed_data.get("primaryType") == purpose, f"{typed_data.get('primaryType')}, for {purpose.value}"),
+        (age is not None and abs(age) <= ISSUED_AT_WINDOW_S, _age(age)),
+        (typed_data.get("types") == canonical_types(purpose), purpose.type_string),
+    ]
+    return Listing(
+        [
+            Verdict(rule=number, what=what, holds=holds, detail=detail)
+            for number, (what, (holds, detail)) in enumerate(zip(RULES, found, strict=True), 1)
+        ],
+        of="rules",
+    )
+
+
+def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
+    """Sends a signed envelope to the endpoint of its flow.
+
+    Raises:
+        NotConfirmed: It converts the account, and nobody said ``confirm=True``.
+    """
+    flow, body = envelope.flow, envelope.as_request()
+    if flow is Purpose.BILLING_AUTH:
+        headers = envelope.as_headers()
+        told = yield from ask(
+            Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, patience="read")
+        )
+        return Sent(flow=flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
+    if flow is Purpose.CONVERT_ACCOUNT:
+        if not confirm:
+            raise NotConfirmed(
+                f"this hands the account of this client's key to {envelope.address}, for good",
+                consequences=(
+                    "There is no way back to API mode, and the account key can change nothing any more.",
+                    "Whoever loses this wallet loses the account.",
+                ),
+                hint="When that is wanted: svc.chain_secured.send(signed, confirm=True)",
+            )
+        converting = {"new_admin_wallet_address": envelope.address, **body}
+        yield from ask(
+            Call(
+                "POST",
+                "/convert_to_chain_secured_account",
+                nothing,
+                converting,
+                in_doubt="the account may be converted; svc.chain_secured.open(owner) tells.",
+            )
+        )
+        return Sent(flow=flow.value, address=envelope.address)
+
+    def parse(answer: Any, _headers: Answer) -> Sent:
+        secret = answer.get("usage_api_key")
+        return Sent(
+            flow=flow.value,
+            address=envelope.address,
+            wallet_address=answer["wallet_address"],
+            derivation_path=answer["derivation_path"],
+            usage_api_key=None if secret is None else Secret(secret),
+        )
+
+    return (
+        yield from ask(
+            Call(
+                "POST",
+                _PATHS[flow],
+                parse,
+                body,
+                key=False,
+                in_doubt="something may have been made that belongs to no account. It opens nothing: sign again.",
+            )
+        )
+    )
+
+
+def _signed(
+    chain: ChainAccess, typed_data: dict[str, Any], signature: str
+) -> Flow[tuple[tuple[bool, str], tuple[bool | None, str]]]:
+    from svcnb.client.signing import recover
+
+    claimed = str(typed_data.get("message", {}).get("address"))
+    try:
+        recovered = recover(typed_data, signature)
+    except SigningError as error:
+        recovered = None
+        told = error.message
+    else:
+        told = f"it recovers to {recovered}"
+    if recovered is not None and recovered.lower() == claimed.lower():
+        return (True, told), (None, "a key signed, so no contract is asked")
+    try:
+        code = yield from chain.rpc("eth_getCode", claimed, "latest")
+        accepted = yield from verify(chain, typed_data, signature, claimed)
+    except SvcnbError as error:
+        return (False, told), (False, error.message)
+    if code in ("0x", ""):
+        return (False, f"{told}, not to {claimed}"), (False, f"there is no contract at {claimed}")
+    word = "accepts" if accepted else "refuses"
+    return (accepted, f"the contract at {claimed} {word} it"), (True, f"there is a contract at {claimed}")
+
+
+def _signature_size(signature: str) -> tuple[bool, str]:
+    digits = signature.strip().removeprefix("0x")
+    return len(digits) <= 2 * MAX_SIGNATURE_BYTES, f"{len(digits) // 2} bytes"
+
+
+def _number(value: object) -> int | None:
+    try:
+        return int(str(value), 0)
+    except ValueError:
+        return None
+
+
+def _age(age: int | None) -> str:
+    if age is None:
+        return "it is no number"
+    return f"{abs(age)} seconds {'before' if age >= 0 else 'after'} it"

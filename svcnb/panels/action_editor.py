@@ -1,0 +1,254 @@
+"""The action editor: write an action, watch its CID, run it, see what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final
+
+import traitlets
+
+from svcnb.client import Client
+from svcnb.client.errors import ActionError, InvalidArgument, SvcnbError, TraceUnavailable
+from svcnb.client.models.runs import Run
+from svcnb.client.stripping import strip
+from svcnb.control import EmulatorError
+from svcnb.control.plane import ControlPlane
+from svcnb.panels.base import command
+from svcnb.panels.code_editor import CodePanel, names
+from svcnb.panels.traces import trace_view
+from svcnb.protocol.action import Action
+from svcnb.toolkit.lint import lint
+
+FIRST: Final = "async function main({ n }) {\n  return n + 1;\n}\n"
+FIRST_PARAMS: Final = '{ "n": 41 }'
+
+
+class ActionEditor(CodePanel, bundle="action_editor"):
+    """Writes and runs one action.
+
+    The source is part of the widget's state, so a saved notebook keeps it; parameters, responses and logs are not.
+
+    Args:
+        client: The service, and the key that runs the action.
+        action: What to begin with: an action or its source.
+        params: What ``main`` shall receive, any JSON; an example's when neither action nor parameters are given.
+
+    Attributes:
+        source: The source as it stands in the editor.
+        result: The last run that went well; None before the first, and after one that failed.
+        error: Why the last run failed; None when it went well.
+
+    Example:
+        ``editor = svcnb.panels.ActionEditor(svc, action, {"n": 41})``, and then ``editor.action``, ``editor.result``
+    """
+
+    title = "Action editor"
+    source = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, client: Client, action: Action | str | None = None, params: object = None) -> None:
+        given = Action(action) if isinstance(action, str) else action
+        if given is not None and not isinstance(given, Action):
+            raise InvalidArgument(
+                f"the editor opens an action or its source, not {type(action).__name__}",
+                hint="ActionEditor(svc, svcnb.Action(source)).",
+            )
+        fresh = given is None and params is None
+        self._name = given.name if given else ""
+        self._base = given.source if given else FIRST
+        self._params = FIRST_PARAMS if fresh else "" if params is None else _pretty(params)
+        self._told = ""
+        self.result: Run | None = None
+        self.error: SvcnbError | None = None
+        super().__init__(client, source=self._base)
+
+    @property
+    def action(self) -> Action:
+        """The action as it stands in the editor."""
+        return Action(self.source, name=self._name)
+
+    @property
+    def params(self) -> Any:
+        """What ``main`` will receive.
+
+        Raises:
+            InvalidArgument: What stands in the editor is no JSON.
+        """
+        return _parsed(self._params)
+
+    def about(self) -> dict[str, object]:
+        """The CID: the rest follows from it."""
+        return {"cid": self.action.cid, "size": self.action.size}
+
+    # --- commands -----------------------------------------------------------------------------------------------
+
+    @command
+    def setup(self) -> dict[str, Any]:
+        """What a view needs once: names to complete, what the editor began with, what else was typed."""
+        return {
+            "names": names(self.client.vocabulary),
+            "base": self._base,
+            "params": self._params,
+            "name": self._name,
+            "has_key": self.client.config.api_key is not None,
+        }
+
+    @command
+    def keep(self, params: str, name: str) -> None:
+        """Keeps what is typed beside the source, for other views and for `params`."""
+        self._params, self._name = params, name
+
+    @command
+    def lint(self, source: str) -> dict[str, Any]:
+        """Looks through a source."""
+        try:
+            found = lint(source, vocabulary=self.client.vocabulary)
+        except ImportError as error:
+            return {"marks": [], "missing": str(error)}
+        kept = ("line", "column", "severity", "message", "hint")
+        return {"marks": [{name: getattr(each, name) for name in kept} for each in found], "missing": ""}
+
+    @command
+    async def look_up(self) -> dict[str, Any]:
+        """Reads which actions the account knows by name, and which its groups permit. Free."""
+        actions, groups = await asyncio.gather(self.service.actions.list(), self.service.groups.list())
+        permitted = await asyncio.gather(*(self.service.actions.list(group) for group in groups))
+        return {
+            "registered": {each.hashed_cid: each.name for each in actions if each.hashed_cid},
+            "groups": [
+                {
+                    "id": group.id,
+                    "name": group.name,
+                    "every": any(each.is_wildcard for each in held),
+                    "hashes": [each.hashed_cid for each in held if each.hashed_cid],
+                }
+                for group, held in zip(groups, permitted, strict=True)
+            ],
+        }
+
+    @command
+    async def run(self, source: str, params: str) -> dict[str, Any]:
+        """Runs a source; an action that fails is an answer, too: with its line, its logs and its timeline."""
+        action, received = Action(source, name=self._name), _parsed(params)
+        self._tell_action(action)
+        self.record(f"run = svc.run(action, {strip(received)!r})" if received is not None else "run = svc.run(action)")
+        self.channel.progress("Running")
+        self.result = self.error = None
+        try:
+            run = await self.service.run(action, received)
+        except ActionError as error:
+            self.error = error
+            return await self._failed(error)
+        except SvcnbError as error:
+            self.error = error
+            raise
+        self.result = run
+        return {
+            "ok": True,
+            "cid": run.cid,
+            "response": _pretty(run.response),
+            "logs": run.logs,
+            "elapsed": run.elapsed,
+            "cost_cents": run.cost_cents,
+            "notes": list(run.notes),
+            "trace": await self._trace(run),
+        }
+
+    @command
+    async def explain(self, source: str) -> dict[str, Any]:
+        """Tells whether the client's key may run a source, or which link is missing and what repairs it. Free."""
+        found = await self.service.explain(None, Action(source))
+        repair = found.repair
+        self._tell_action(Action(source))
+        self.record("print(svc.explain(None, action))")
+        return {"permitted": found.allowed, "text": str(found), "repair": repair.code if repair else ""}
+
+    @command
+    def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
+        """Appends a constant to a source, and answers the derived action; nothing is run."""
+        value = _parsed(constant, "the constant")
+        template = Action(source, name=self._name)
+        derived = template.derive(value, name=name, protocol_version=version)
+        self._tell_action(template)
+        self.record(f"action = action.derive({value!r}, name={name!r}, protocol_version={version!r})")
+        self._told = derived.source
+        return {
+            "source": derived.source,
+            "added": derived.source[len(source) :],
+            "cid": derived.cid,
+            "hashed_cid": derived.hashed_cid,
+        }
+
+    @command
+    async def register(self, source: str, name: str) -> dict[str, str]:
+        """Registers a source under a name. Costs a cent."""
+        action = Action(source, name=name)
+        registered = await self.service.actions.register(action)
+        self._name = name
+        self._tell_action(action)
+        self.record(f"svc.actions.register(action, name={name!r})")
+        return {"name": registered.name, "hashed_cid": action.hashed_cid}
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _tell_action(self, action: Action) -> None:
+        if action.source != self._told:
+            self._told = action.source
+            self.record(f"action = svcnb.Action({python_text(action.source)})")
+
+    async def _trace(self, of: Run | ActionError) -> dict[str, Any] | None:
+        try:
+            return trace_view(await self.service.trace(of))
+        except (TraceUnavailable, SvcnbError):
+            return None  # a live service keeps none, and the run is told all the same
+
+    async def _failed(self, error: ActionError) -> dict[str, Any]:
+        return {
+            "ok": False,
+            "stage": error.stage,
+            "name": error.name,
+            "message": error.message,
+            "line": error.line,
+            "column": error.column,
+            "stack": error.stack,
+            "logs": await asyncio.to_thread(self._logs_of, error.request_id),
+            "trace": await self._trace(error),
+        }
+
+    def _logs_of(self, request_id: str) -> str:
+        """What a failed action printed: the service drops it, an emulator's record has it."""
+        config = self.client.config
+        token = config.control_token.reveal() if config.control_token else None
+        try:
+            return str(
+                ControlPlane(f"{config.base_url}/_emulator", token).request("GET", f"/runs/{request_id}")["logs"]
+            )
+        except EmulatorError:
+            return ""
+
+
+def python_text(source: str) -> str:
+    """A source as Python that reads well, if it can be written so without changing a byte."""
+    if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
+        return repr(source)
+    return f'"""\\\n{source}"""'
+
+
+def _pretty(value: object) -> str:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(
+            f"the parameters have no JSON form: {error}", hint="Use texts, numbers, lists and dicts."
+        ) from None
+
+
+def _parsed(text: str, what: str = "the parameters") -> Any:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{what}: {error}", hint='Write JSON: double quotes, no comma at the end, {"n": 41}.'
+        ) from None

@@ -1,0 +1,81 @@
+"""What panels with a code editor share: the editor's bundle, and what it offers while one types."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from svcnb.panels.base import STATIC, Panel, command
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
+
+BUNDLE: Final = STATIC / "codemirror" / "codemirror.js"
+
+Name = dict[str, str]
+"""A name that can be completed: ``name``, ``kind``, and where there is more to say ``detail``, ``says``, ``insert``."""
+
+
+class CodePanel(Panel):
+    """A panel that shows code. Its editor is large: pages ask for the bundle once, by its hash."""
+
+    @command
+    def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
+        """Names the editor's bundle, and sends it to a page that has not got it yet."""
+        script = _script(BUNDLE)
+        told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
+        return told | {"script": script} if with_script else told
+
+
+@cache
+def _script(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
+    """Returns what an action finds around itself, by owner: ``""`` for globals, else ``Svc.Actions`` and the like.
+
+    Args:
+        vocabulary: The service's names.
+    """
+    spaces = namespaces(vocabulary)
+    listed = [_function(each) for each in functions(vocabulary).values()]
+    headers: list[Name] = [
+        {"name": "get", "detail": "(name)", "says": "One of x-request-id and x-correlation-id.", "kind": "function"},
+        {"name": "has", "detail": "(name)", "kind": "function"},
+    ]
+    members: list[Name] = [{"name": member, "kind": "namespace"} for member in spaces.values() if member]
+    around: list[Name] = [
+        {"name": name, "kind": "namespace", "says": "The service's functions, seen from inside an action."}
+        for name in spaces
+    ]
+    around += [{"name": name, "kind": _kind(name)} for name in sorted(GLOBALS - {"arguments"})]
+    return {
+        "": around,
+        vocabulary.namespace: members,
+        f"{vocabulary.namespace}.Actions": listed,
+        vocabulary.actions_global: listed,
+        f"{vocabulary.namespace}.Headers": headers,
+        vocabulary.headers_global: headers,
+    }
+
+
+def _function(function: Function) -> Name:
+    given = ", ".join(f"{name}: {kind}" for name, kind in function.parameters.items())
+    filled = ", ".join(f"{name}: ${{{name}}}" for name in function.parameters)
+    result = f"Promise<{function.result}>" if function.waits else function.result
+    counted = " Counts as a key operation." if function.is_key_operation else ""
+    return {
+        "name": function.name,
+        "kind": "function",
+        "detail": f"({{ {given} }}): {result}" if given else f"(): {result}",
+        "says": function.says + counted,
+        "insert": f"{function.name}({{ {filled} }})" if filled else f"{function.name}()",
+    }
+
+
+def _kind(name: str) -> str:
+    if name == "ethers":
+        return "namespace"
+    return "class" if name[:1].isupper() else "variable"

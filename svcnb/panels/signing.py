@@ -1,0 +1,185 @@
+"""Signing: the four envelopes explained, signed by any wallet, judged rule by rule, and sent."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import traitlets
+
+from svcnb.client import Client
+from svcnb.client.errors import InvalidArgument, SigningError
+from svcnb.client.signing import LocalSigner, SignedEnvelope, recover
+from svcnb.panels.base import Panel, command
+from svcnb.panels.transactions import decoded
+from svcnb.protocol.eip712 import digest_parts
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.limits import ISSUED_AT_WINDOW_S
+from svcnb.protocol.typed_data import Flow, flow_of
+
+ENDPOINTS: Final = {
+    Flow.CREATE_WALLET: "POST /create_wallet_with_signature",
+    Flow.CONVERT_ACCOUNT: "POST /convert_to_chain_secured_account",
+    Flow.ADD_USAGE_API_KEY: "POST /add_usage_api_key_with_signature",
+    Flow.BILLING_AUTH: "GET /billing/balance, with X-Wallet-Auth",
+}
+TRANSACTION_WITHIN_S: Final = 600.0
+
+_NO_WALLET: Final[dict[str, str]] = {"address": "", "name": ""}
+
+
+class SigningPanel(Panel, bundle="signing"):
+    """Shows an envelope field by field, lets a wallet sign it, holds it against every rule, and sends it.
+
+    The wallet is a key of this process, one that is typed in (used once, kept nowhere), a wallet in the browser
+    (EIP-1193, found by EIP-6963), or a contract that one of these speaks for. With `svcnb.BrowserSigner` the panel also
+    signs what Python asks for, on-chain writes included.
+
+    Args:
+        client: The service; without one the panel only signs what Python asks for.
+        signer: A wallet of this process to sign with.
+
+    Attributes:
+        wallet: The wallet in the browser: ``address`` and ``name``; empty texts until one is connected.
+        flow: The envelope that is shown.
+
+    Example:
+        ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell
+        ``mine = await svc.to_async().chain_secured.create(svcnb.BrowserSigner(panel), "treasury")``.
+    """
+
+    title = "Signing"
+    wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)
+    flow = traitlets.Unicode(Flow.CREATE_WALLET.value).tag(sync=True)
+
+    def __init__(self, client: Client | None = None, *, signer: LocalSigner | None = None) -> None:
+        self._signer = signer
+        super().__init__(client)
+
+    def about(self) -> dict[str, object]:
+        """The envelope that is shown."""
+        return {"flow": self.flow}
+
+    @traitlets.validate("flow")
+    def _known(self, proposal: dict[str, Any]) -> str:
+        try:
+            return flow_of(proposal["value"]).value
+        except MalformedValue as error:
+            raise InvalidArgument(error.message, hint=error.hint) from None
+
+    # --- what the browser asks ----------------------------------------------------------------------------------
+
+    @command
+    async def setting(self) -> dict[str, Any]:
+        """Everything that an envelope is made of, and the server's time in Unix seconds at this moment."""
+        if self._client is None:
+            return {"client": False, "signer": self._signer.address if self._signer else ""}
+        node = await self.service.node.chain_config()
+        return {
+            "client": True,
+            "signer": self._signer.address if self._signer else "",
+            "chain": {"id": node.chain_id, "name": node.chain_name, "rpc": node.rpc_url or "", "token": node.token},
+            "domain": self.client.vocabulary.domain_name,
+            "now": self.service.now(),
+            "window": ISSUED_AT_WINDOW_S,
+            "endpoints": {flow.value: endpoint for flow, endpoint in ENDPOINTS.items()},
+            "has_key": self.client.config.api_key is not None,
+        }
+
+    @command
+    def address_of(self, key: str) -> dict[str, str]:
+        """Address of a private key that was typed in; the key is forgotten at once."""
+        return {"address": LocalSigner.from_key(key).address}
+
+    @command
+    async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
+        """Signs with the key of this process, or with one that was typed in."""
+        signer = LocalSigner.from_key(key) if key else self._signer
+        if signer is None:
+            raise SigningError(
+                "there is no key to sign with",
+                hint="Type a private key, or make the panel with one: SigningPanel(svc, signer=LocalSigner...).",
+            )
+        self._record_signing(typed_data, "svcnb.LocalSigner.from_key(os.environ['SVC_WALLET_KEY'])", signer.address)
+        return {"signature": signer.sign_typed_data(typed_data)}
+
+    @command
+    async def signed_in_browser(self, typed_data: dict[str, Any]) -> None:
+        """Takes note that the wallet in the browser signed."""
+        self._record_signing(typed_data, "svcnb.BrowserSigner(panel)", self.wallet["address"])
+
+    @command
+    async def check(self, typed_data: dict[str, Any], signature: str, flow: str) -> dict[str, Any]:
+        """Who signed, and what each rule of specification 5.6 says."""
+        verdicts = await self.service.chain_secured.check(typed_data, signature, flow=flow)
+        try:
+            recovered = recover(typed_data, signature)
+        except SigningError:
+            recovered = ""
+        return {
+            "digest": "0x" + digest_parts(typed_data).digest.hex(),
+            "recovered": recovered,
+            "rules": [verdict.model_dump() for verdict in verdicts],
+        }
+
+    @command
+    async def send_envelope(
+        self, typed_data: dict[str, Any], signature: str, *, confirm: bool = False
+    ) -> dict[str, str]:
+        """Sends the envelope to its endpoint. What is made may hold a secret, which is shown once."""
+        sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
+        self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))
+        return {
+            "flow": sent.flow,
+            "wallet_address": sent.wallet_address,
+            "derivation_path": sent.derivation_path,
+            "usage_api_key": sent.usage_api_key.reveal() if sent.usage_api_key else "",
+            "balance": sent.balance_display,
+        }
+
+    @command
+    def connected(self, address: str, name: str) -> None:
+        """Takes note of the wallet in the browser."""
+        self.wallet = {"address": address, "name": name}
+
+    def _record_signing(self, typed_data: dict[str, Any], signer: str, address: str) -> None:
+        claimed = str(typed_data["message"]["address"])
+        if claimed.lower() != address.lower():
+            signer = f"svcnb.ContractWallet({claimed!r}, {signer})"
+        flow = str(typed_data["primaryType"])
+        browser = "BrowserSigner" in signer
+        sign = "await svc.to_async().chain_secured.sign" if browser else "svc.chain_secured.sign"
+        self.record(f"import os\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")
+
+    # --- what Python asks ---------------------------------------------------------------------------------------
+
+    async def ask_wallet(self) -> dict[str, str]:
+        """Lets the person connect a wallet in the browser, and returns its address and name."""
+        if not self.wallet["address"]:
+            self.wallet = dict(await self.channel.ask("connect", await self._chain(), within=None))
+        return dict(self.wallet)
+
+    async def ask_signature(self, typed_data: dict[str, Any]) -> str:
+        """Shows an envelope, lets the wallet in the browser sign it, and returns the signature.
+
+        Raises:
+            SigningError: It did not, or too late.
+        """
+        asked = {"typed_data": typed_data, "window": ISSUED_AT_WINDOW_S, **await self._chain()}
+        return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
+
+    async def ask_transaction(self, fields: dict[str, Any]) -> str:
+        """Shows a transaction decoded, lets the wallet in the browser send it, and returns its hash.
+
+        Raises:
+            SigningError: It did not.
+        """
+        asked = {"fields": fields, "decoded": decoded(fields), **await self._chain()}
+        return str(await self.channel.ask("transaction", asked, within=TRANSACTION_WITHIN_S))
+
+    async def _chain(self) -> dict[str, Any]:
+        """The chain that the wallet must be on, so far as it is known."""
+        if self._client is None:
+            return {}
+        # Not awaited: this may be another event loop than the one that the panels' connections belong to.
+        node = self.client.node.chain_config()
+        return {"chain": {"id": node.chain_id, "name": node.chain_name, "rpc": node.rpc_url or "", "token": node.token}}

@@ -1,0 +1,39 @@
+"""A run's timeline as the browser draws it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from svcnb.client.models.traces import Trace, TraceEvent
+
+SHOWN: Final = 200
+"""Events that are drawn; a run has at most a thousand."""
+
+
+def trace_view(trace: Trace) -> dict[str, Any]:
+    """Returns a timeline as rows with their bars' ends in milliseconds.
+
+    Args:
+        trace: The timeline.
+    """
+    return {
+        "engine": trace.engine,
+        "elapsed_ms": trace.elapsed_ms,
+        "waited_ms": trace.waited_ms,
+        "rows": [_row(event) for event in trace.events[:SHOWN]],
+        "more": max(0, len(trace.events) - SHOWN) + trace.dropped,
+    }
+
+
+def _row(event: TraceEvent) -> dict[str, Any]:
+    # What it waited in line lies before the run.
+    took = 0.0 if event.kind == "start" else event.took_ms or 0.0
+    return {
+        "label": event.label,
+        "kind": event.kind,
+        "from_ms": max(0.0, event.at_ms - took),
+        "at_ms": event.at_ms,
+        "failed": event.refused is not None or event.ok is False,
+        "refused": event.refused or "",
+        "memory_bytes": event.memory_bytes,
+    }

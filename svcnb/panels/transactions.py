@@ -1,0 +1,70 @@
+"""A transaction of AccountConfig in words, for whoever is about to sign it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from svcnb.client.chain.names import Names, sentence
+from svcnb.client.models.chain import ether
+from svcnb.protocol.abi import AbiError, decode
+from svcnb.protocol.contract import Function, functions
+from svcnb.protocol.hashes import function_selector
+
+EXECUTE: Final = function_selector("execute(address,uint256,bytes)")
+_SELECTOR: Final = 4
+
+
+def decoded(fields: dict[str, Any]) -> dict[str, Any]:
+    """What a transaction will do, by its call data alone.
+
+    Args:
+        fields: As for ``eth_sendTransaction``: to, data, value, gas and fees in hex.
+
+    Returns:
+        ``what`` in a sentence, ``function``, ``arguments`` (name and text), ``to``, ``through`` (the contract wallet
+        that is told to act, or an empty text), ``value``, ``max_cost``; ``known`` is False when the call is none of
+        AccountConfig's.
+    """
+    data = bytes.fromhex(str(fields.get("data", "0x")).removeprefix("0x"))
+    to, through = str(fields.get("to", "")), ""
+    if data.startswith(EXECUTE):
+        try:
+            inner_to, _, inner = decode(("address", "uint256", "bytes"), data[_SELECTOR:])
+        except AbiError:
+            pass
+        else:
+            to, through, data = inner_to, to, inner
+    what, arguments = _call(data)
+    gas = int(str(fields.get("gas", "0x0")), 16)
+    price = int(str(fields.get("maxFeePerGas") or fields.get("gasPrice") or "0x0"), 16)
+    named = {} if what is None else dict(zip(what.names, arguments, strict=True))
+    return {
+        "known": what is not None,
+        "what": "a call that is not known here" if what is None else sentence(what.name, named, Names()),
+        "function": "" if what is None else what.name,
+        "arguments": [[name, _text(name, value)] for name, value in named.items()],
+        "to": to,
+        "through": through,
+        "value": ether(int(str(fields.get("value", "0x0")), 16)),
+        "max_cost": ether(gas * price),
+    }
+
+
+def _call(data: bytes) -> tuple[Function | None, tuple[Any, ...]]:
+    for what in functions().values():
+        if data[:_SELECTOR] == what.selector:
+            try:
+                return what, tuple(decode(what.inputs, data[_SELECTOR:]))
+            except AbiError:
+                break
+    return None, ()
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_text(name, item) for item in value) or "none"
+    if isinstance(value, int) and name.lower().endswith(("hash", "hashes", "action")):
+        return f"0x{value:064x}"
+    return str(value)

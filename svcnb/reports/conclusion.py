@@ -1,0 +1,53 @@
+"""What a report comes to: said by its last cell, shown at its top, told by the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final
+
+MIME: Final = "application/vnd.svcnb.conclusion+json"
+"""Under which a notebook holds its conclusion."""
+
+_NOTHING: Final = "Nothing wants attention."
+
+
+class Conclusion:
+    """Shows itself as a list, and as data for whoever runs the report.
+
+    Args:
+        attention: What somebody should look at, a sentence each; nothing when empty.
+        also: What is worth knowing.
+    """
+
+    def __init__(self, attention: Sequence[str], also: Sequence[str] = ()) -> None:
+        self.attention = tuple(attention)
+        self.also = tuple(also)
+
+    def __repr__(self) -> str:
+        wanted = [f"Attention: {each}" for each in self.attention] or [_NOTHING]
+        return "\n".join([*wanted, *self.also])
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {
+            "text/plain": repr(self),
+            "text/html": self.html(),
+            MIME: {"attention": list(self.attention), "also": list(self.also)},
+        }
+
+    def html(self) -> str:
+        """Returns it as HTML."""
+        items = [f"<li><b>Attention:</b> {escape(each)}</li>" for each in self.attention] or [f"<li>{_NOTHING}</li>"]
+        items += [f"<li>{escape(each)}</li>" for each in self.also]
+        kind = "attention" if self.attention else "calm"
+        return f"<ul class='svcnb-conclusion svcnb-{kind}'>{''.join(items)}</ul>"
+
+
+def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclusion:
+    """The last cell of a report: what wants attention, and what else is worth knowing.
+
+    Args:
+        attention: Sentences; any of them makes the exit code of `svcnb report` say so.
+        also: Sentences that do not.
+    """
+    return Conclusion(attention, also)

@@ -1,0 +1,76 @@
+"""Which reports there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from svcnb.client.errors import ConfigError
+from svcnb.reports import parameters
+from svcnb.reports.parameters import Parameters
+
+TEMPLATES: Final = Path(__file__).with_name("templates")
+
+
+class UnknownReport(ConfigError):
+    """There is no report of that name."""
+
+
+@dataclass(frozen=True)
+class ReportKind:
+    """One report.
+
+    Attributes:
+        name: Its name on the command line.
+        title: Its heading.
+        says: What it tells, in a sentence.
+        parameters: What it may be told.
+    """
+
+    name: str
+    title: str
+    says: str
+    parameters: type[Parameters]
+
+    @property
+    def template(self) -> Path:
+        """The notebook."""
+        return TEMPLATES / f"{self.name}.ipynb"
+
+    @classmethod
+    def named(cls, name: str) -> ReportKind:
+        """Finds a report.
+
+        Raises:
+            UnknownReport: There is none of that name.
+        """
+        found = next((kind for kind in catalogue if kind.name == name), None)
+        if found is None:
+            raise UnknownReport(
+                f"there is no report {name!r}", hint=f"There are: {', '.join(kind.name for kind in catalogue)}."
+            )
+        return found
+
+
+catalogue: Final = (
+    ReportKind(
+        "run-history", "Run history", "What ran, what failed and why, and how long it took.", parameters.RunHistory
+    ),
+    ReportKind(
+        "spend", "Spend", "What was spent on which action, key and day, and how long it lasts.", parameters.Spend
+    ),
+    ReportKind(
+        "permission-audit",
+        "Permission audit",
+        "What every usage key may do, and which of it reaches too far.",
+        parameters.PermissionAudit,
+    ),
+    ReportKind(
+        "trigger-health",
+        "Trigger health",
+        "Which triggers fail, are late, or have stopped.",
+        parameters.TriggerHealth,
+    ),
+)
+"""Every report, in the order of `svcnb report --list`."""

@@ -1,0 +1,307 @@
+"""Executes a report: checked parameters, a notebook run from top to bottom, a notebook and a page as its result.
+
+A failed report is saved as far as it came, and points at its broken cell. Secrets that the environment holds are looked
+for in everything before it is written where it stays.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.errors import SvcnbError
+from svcnb.client.secret import MASK
+from svcnb.reports.conclusion import MIME, Conclusion
+from svcnb.reports.data import TOKEN_FILE
+from svcnb.reports.kinds import ReportKind
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+CELL_TIMEOUT_S: Final = 600
+"""Seconds that one cell may take."""
+
+START_TIMEOUT_S: Final = 180
+"""Seconds that the kernel may take to start."""
+
+_SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
+_CONCLUSION_TAG: Final = "conclusion"
+_FAILED_TAG: Final = "papermill-error-cell-tag"
+_ANCHOR: Final = "failed-cell"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was made.
+
+    Attributes:
+        kind: Which one.
+        notebook: The executed notebook.
+        html: The page made of it, whole in itself and ready to be printed.
+        conclusion: What it comes to.
+    """
+
+    kind: ReportKind
+    notebook: Path
+    html: Path
+    conclusion: Conclusion
+
+    @property
+    def attention(self) -> bool:
+        """Whether it found something that its parameters call a problem."""
+        return bool(self.conclusion.attention)
+
+
+class ReportFailed(SvcnbError):
+    """A cell of a report failed. What there is of the report is saved, and points at that cell.
+
+    Args:
+        message: Which cell, and with what.
+        hint: The next step.
+        notebook: The notebook as far as it came.
+        html: The page made of it.
+        cell: Number of the broken cell, as the notebook counts executions.
+        error: Name of the error's class; empty when the cell never ended.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, notebook: Path, html: Path, cell: int, error: str
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.notebook = notebook
+        self.html = html
+        self.cell = cell
+        self.error = error
+
+
+def run(
+    name: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    out: str | Path = ".",
+    file: str | None = None,
+    code: bool = False,
+    settings: Mapping[str, str] | None = None,
+    cell_timeout: float = CELL_TIMEOUT_S,
+    **more: Any,
+) -> Report:
+    """Makes a report.
+
+    Args:
+        name: One of `catalogue`.
+        parameters: What it is told; texts are read as values of their types.
+        out: Folder for the two files; made if it is not there.
+        file: Their name without ending; the report's name and the time of now when None.
+        code: Whether the page shows the cells' code, too.
+        settings: Environment for the report alone, for example ``{"SVC_BASE_URL": ...}``, beside the process's own.
+        cell_timeout: Seconds that one cell may take.
+        **more: Parameters by name.
+
+    Returns:
+        Where it is, and what it comes to.
+
+    Raises:
+        UnknownReport: There is none of that name.
+        ParameterRefused: A parameter is unknown or cannot be used.
+        ReportFailed: A cell failed. The report is saved all the same.
+        ImportError: The extra ``reports`` is not installed.
+    """
+    kind = ReportKind.named(name)
+    checked = kind.parameters.checked({**(parameters or {}), **more}, kind.name)
+    folder = Path(out).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = file or f"{kind.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    with _environment(settings or {}):
+        secrets = _secrets()
+        notebook, error = _execute(kind, checked.model_dump(mode="json"), cell_timeout)
+    _tidy(notebook, secrets)
+    failure = None if error is None else _failed(error, notebook, kind.name)
+    if failure is not None:
+        _point_at_failure(notebook, failure.cell)
+    concluded = _conclusion(notebook)
+    if concluded is not None:
+        _put_on_top(notebook, concluded)
+    made = _write(notebook, kind, folder / stem, code=code)
+    if failure is not None:
+        message, hint = (_masked(text, secrets) for text in failure.told)
+        at = f"The report is saved as far as it came: {made[1]}"
+        raise ReportFailed(
+            message,
+            hint=f"{hint} {at}".strip(),
+            notebook=made[0],
+            html=made[1],
+            cell=failure.cell,
+            error=failure.error,
+        ) from None
+    return Report(kind, *made, concluded or Conclusion(()))
+
+
+def _execute(
+    kind: ReportKind, parameters: dict[str, Any], cell_timeout: float
+) -> tuple[NotebookNode, BaseException | None]:
+    """The notebook as far as it came, and what ended it before its time."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    logging.getLogger("papermill").setLevel(logging.WARNING)
+    # What papermill writes while cells run is nobody's to read yet.
+    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch:
+        running = Path(scratch) / "report.ipynb"
+        error: BaseException | None = None
+        try:
+            papermill.execute_notebook(
+                kind.template,
+                running,
+                parameters,
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                start_timeout=START_TIMEOUT_S,
+                execution_timeout=cell_timeout,
+                # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
+                extra_arguments=["--IPKernelApp.log_level=40"],
+            )
+        except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
+            error = failure
+        return nbformat.read(running, as_version=4), error
+
+
+def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
+    """Takes out what says where it ran, and, should a cell have shown one, every secret."""
+    metadata = notebook.metadata.get("papermill", {})
+    for name in ("input_path", "output_path", "environment_variables"):
+        metadata.pop(name, None)
+    for cell in notebook.cells:
+        cell["source"] = _masked(cell["source"], secrets)
+        if "outputs" in cell:
+            cell["outputs"] = [_masked(output, secrets) for output in cell["outputs"]]
+
+
+def _masked(value: Any, secrets: list[str]) -> Any:
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, list):
+        return [_masked(each, secrets) for each in value]
+    if isinstance(value, dict):
+        for name, each in value.items():
+            value[name] = _masked(each, secrets)
+    return value
+
+
+def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
+    """Says under the heading that and where it failed, in the place of papermill's red letters."""
+    marks = [each for each in notebook.cells if _FAILED_TAG in each.metadata.get("tags", ())]
+    if not marks:  # a cell that never ended leaves no mark
+        from nbformat.v4 import new_markdown_cell
+
+        notebook.cells.insert(0, new_markdown_cell(metadata={"tags": [_FAILED_TAG]}))
+        marks = notebook.cells[:1]
+    banner, *anchor = marks
+    where = f'<a href="#{_ANCHOR}">cell {cell}</a>' if anchor else f"cell {cell}"
+    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed in {where} and ends there.</p>'
+    for each in anchor:
+        each["source"] = f'<p id="{_ANCHOR}"><b>It failed here:</b></p>'
+    notebook.cells.remove(banner)
+    notebook.cells.insert(1, banner)
+
+
+def _conclusion(notebook: NotebookNode) -> Conclusion | None:
+    for cell in reversed(notebook.cells):
+        for output in cell.get("outputs", ()):
+            if (told := output.get("data", {}).get(MIME)) is not None:
+                return Conclusion(told["attention"], told["also"])
+    return None
+
+
+def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
+    """Readers begin with what it comes to; it stands right under the heading."""
+    from nbformat.v4 import new_code_cell, new_output
+
+    shown = new_output("display_data", {"text/plain": repr(concluded), "text/html": concluded.html()})
+    notebook.cells.insert(1, new_code_cell("", outputs=[shown], metadata={"tags": [_CONCLUSION_TAG]}))
+
+
+def _write(notebook: NotebookNode, kind: ReportKind, stem: Path, *, code: bool) -> tuple[Path, Path]:
+    import nbformat
+
+    from svcnb.reports.page import page
+
+    paths = stem.with_name(f"{stem.name}.ipynb"), stem.with_name(f"{stem.name}.html")
+    for path, text in zip(
+        paths, (nbformat.writes(notebook) + "\n", page(notebook, kind.title, code=code)), strict=True
+    ):
+        beside = path.with_name(f".{path.name}.part")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    return paths
+
+
+@dataclass(frozen=True)
+class _Failure:
+    cell: int
+    error: str
+    told: tuple[str, str]
+
+
+def _failed(error: BaseException, notebook: NotebookNode, name: str) -> _Failure:
+    """Which cell broke, and what it said: sentence and next step."""
+    number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
+    named = str(getattr(error, "ename", "")) or type(error).__name__
+    said, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
+    where = _heading(notebook, number)
+    told = f"the report {name} failed in cell {number}{where}: {named}: {_first_line(said)}"
+    return _Failure(number, named, (told, hint.strip()))
+
+
+def _last_begun(notebook: NotebookNode) -> int:
+    """The cell in which a report without an error of its own stopped: the first that has not ended."""
+    counts = [cell.get("execution_count") or 0 for cell in notebook.cells]
+    return max(counts, default=0)
+
+
+def _heading(notebook: NotebookNode, number: int) -> str:
+    heading = ""
+    for cell in notebook.cells:
+        if cell["cell_type"] == "markdown" and cell["source"].startswith("#"):
+            heading = cell["source"].splitlines()[0].lstrip("# ")
+        if cell.get("execution_count") == number:
+            break
+    return f" ({heading})" if heading else ""
+
+
+def _first_line(value: object) -> str:
+    return next(iter(str(value).strip().splitlines()), "")
+
+
+def _secrets() -> list[str]:
+    """Texts that no report may hold, longest first."""
+    found = [os.environ.get(name, "") for name in _SECRETS]
+    with suppress(KeyError, OSError, UnicodeDecodeError):
+        found.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text(encoding="utf-8"))
+    return sorted({text.strip() for text in found if text.strip()}, key=len, reverse=True)
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """The settings as environment of the kernel that is about to start."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,36 @@
+"""Tells a workshop's desk how an answer was judged: the exercise and whether it was right, never the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+TIMEOUT_S: Final = 2.0
+
+
+def report(exercise: str, *, right: bool) -> None:
+    """Sends a verdict to the desk of ``SVC_WORKSHOP_URL``; nothing without one, and no desk can stop a lesson.
+
+    Args:
+        exercise: Its name.
+        right: Whether the answer was.
+    """
+    address, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
+    if not address or not token:
+        return
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+    url = urlsplit(address)
+    connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
+    connection = connect(url.hostname or "", url.port, timeout=TIMEOUT_S)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with suppress(OSError, HTTPException):
+        try:
+            body = json.dumps({"exercise": exercise, "right": right})
+            connection.request("POST", f"{url.path.rstrip('/')}/verdicts", body, headers)
+            connection.getresponse().read()
+        finally:
+            connection.close()

@@ -1,0 +1,188 @@
+"""What an account's usage keys and groups permit, and which of it reaches further than somebody may have meant.
+
+Source: specification 1.6, 1.7, 2; reference facts 3.1 to 3.3, 4.2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.picture import executes, expired, master_wallet_of
+from svcnb.protocol.durations import seconds
+
+Weight = Literal["danger", "warning", "note"]
+
+WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
+"""Heaviest first."""
+
+
+class Finding(Model):
+    """One thing about an account's permissions that somebody should know."""
+
+    weight: Weight
+    """``danger``: whoever holds this key, or writes this action, may take what is not theirs. ``warning``: it reaches
+    further than most set-ups need. ``note``: it does nothing, or no longer."""
+
+    code: str
+    """Its kind, by a fixed name."""
+
+    subject: str
+    """The key or group."""
+
+    text: str
+    """What it means, in a sentence."""
+
+
+class KeyRights(Model):
+    """What one usage key may do."""
+
+    key: str
+    key_hash: str
+    execute: str
+    manage: str
+    """Other rights, in words."""
+
+    expires: str
+
+    quiet = frozenset({"key_hash"})
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """All that an account permits, as read at one moment.
+
+    Attributes:
+        keys: The usage keys.
+        groups: The groups and what they permit.
+        wallets: The wallets.
+        now: The service's time in Unix seconds.
+    """
+
+    keys: Sequence[UsageKey]
+    groups: Sequence[tuple[Group, GroupContents]]
+    wallets: Sequence[Wallet]
+    now: float
+
+    def table(self) -> Listing[KeyRights]:
+        """Returns what each key may do, one row a key."""
+        return Listing((_row(key) for key in self.keys), of="usage keys")
+
+    def findings(self, *, expires_within: float | str | timedelta = "30d") -> Listing[Finding]:
+        """Returns what somebody should know, heaviest first.
+
+        Args:
+            expires_within: Keys whose term ends within this span are mentioned.
+
+        Raises:
+            ValueError: That is no span of time.
+        """
+        soon = seconds(expires_within)
+        found = [
+            *(finding for key in self.keys for finding in self._of_key(key, soon)),
+            *(finding for group, contents in self.groups for finding in self._of_group(group, contents)),
+        ]
+        return Listing(sorted(found, key=lambda each: WEIGHTS.index(each.weight)), of="findings")
+
+    def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
+        who = _key(key)
+        if expired(key, self.now):
+            yield _finding("note", "expired", who, f"its term ended at {key.expires_at:%Y-%m-%d %H:%M} UTC; remove it")
+            return
+        if key.expiration and key.expiration - self.now < soon:
+            yield _finding("warning", "expires_soon", who, f"its term ends at {key.expires_at:%Y-%m-%d %H:%M} UTC")
+        if 0 in key.execute_in_groups:
+            text = "it may run any action with any wallet of the account (its execute_in_groups holds 0)"
+            yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
+        if own := self._grants_itself(key):
+            text = f"it may add actions to group {own} and run them there: whoever holds it runs any code it likes"
+            yield _finding("danger", "self_granting", who, text)
+        elif not key.execute_only and key.execute_in_groups:
+            yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
+        live = {group.id for group, _ in self.groups}
+        named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
+        named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
+        if dead := sorted(named - live - {0}):
+            text = f"it names group {', '.join(map(str, dead))}, removed and never to come back"
+            yield _finding("note", "removed_groups", who, text)
+        if key.may == "nothing but read":
+            yield _finding("note", "powerless", who, "it may do nothing but read")
+
+    def _of_group(self, group: Group, contents: GroupContents) -> Iterator[Finding]:
+        who = f"group {group.id} {group.name!r}"
+        users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
+        if contents.any_action and users:
+            yield _finding("danger", "wildcard_action", who, "it permits every action, also one written by a stranger")
+        if contents.any_wallet:
+            yield _finding("warning", "wildcard_wallet", who, "it permits every wallet of the account, also new ones")
+        master = self._master
+        if master and (contents.any_wallet or any(each.wallet_address == master for each in contents.wallets)):
+            text = "it reaches the account's master wallet: an action that reads its key has read the account key"
+            yield _finding("danger", "master_wallet", who, text)
+        if not users:
+            yield _finding("note", "unused_group", who, "no usage key executes in it")
+        elif not contents.actions and not contents.any_action:
+            yield _finding("note", "empty_group", who, "it permits no action")
+
+    @property
+    def _master(self) -> str | None:
+        return master_wallet_of(self.wallets)
+
+    def _grants_itself(self, key: UsageKey) -> str:
+        """The groups where a key may both permit an action and run it, in words."""
+        both = [
+            group.id
+            for group, _ in self.groups
+            if executes(key, group.id)
+            and (0 in key.manage_ipfs_ids_in_groups or group.id in key.manage_ipfs_ids_in_groups)
+        ]
+        return ", ".join(map(str, both))
+
+
+def read_permissions(account: Any, *, now: float | None = None) -> Permissions:
+    """Reads an account; free in both modes.
+
+    Args:
+        account: A client with any key of the account, or a ChainSecured account that its owner opened.
+        now: The service's time in Unix seconds; the account's own when None.
+    """
+    groups = account.groups.list()
+    return Permissions(
+        keys=account.usage_keys.list(),
+        groups=[(group, account.groups.contents(group)) for group in groups],
+        wallets=account.wallets.list(),
+        now=now if now is not None else account.now() if hasattr(account, "now") else time.time(),
+    )
+
+
+def _row(key: UsageKey) -> KeyRights:
+    rights = key.may.split("; ")
+    execute = [right.removeprefix("execute in ") for right in rights if right.startswith("execute in ")]
+    manage = [right for right in rights if not right.startswith("execute in ")]
+    return KeyRights(
+        key=key.name or _short(key.api_key_hash),
+        key_hash=key.api_key_hash,
+        execute=execute[0] if execute else "",
+        manage="; ".join(manage),
+        expires=f"{key.expires_at:%Y-%m-%d}" if key.expires_at else "never",
+    )
+
+
+def _finding(weight: Weight, code: str, subject: str, text: str) -> Finding:
+    return Finding(weight=weight, code=code, subject=subject, text=text)
+
+
+def _key(key: UsageKey) -> str:
+    return f"key {key.name!r}" if key.name else f"key {_short(key.api_key_hash)}"
+
+
+def _short(hashed: str) -> str:
+    return f"{hashed[:10]}…{hashed[-4:]}"

@@ -1,0 +1,250 @@
+"""An account's permissions as one matrix, and the fewest calls that change some of its cells.
+
+Rows are actions, wallets and usage keys, columns are groups. What a change costs and what to beware of is known before
+anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.picture import warning
+from svcnb.client.references import everything
+from svcnb.toolkit.cost import Cost, of_call
+
+Kind: TypeAlias = Literal["action", "wallet", "key"]
+
+EVERY: Final = "*"
+"""The row that stands for every action, or every wallet of the account."""
+
+EVERY_GROUP: Final = 0
+"""The column that stands for every group; only keys have it."""
+
+
+class Change(NamedTuple):
+    """One cell that is to be ticked or cleared."""
+
+    kind: Kind
+    id: str
+    """Hashed CID, address or key hash; `EVERY` for all."""
+
+    group: int
+    """The group; `EVERY_GROUP` for a key's wildcard."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One call.
+
+    Attributes:
+        verb: As a client has it, for example ``groups.add_action``.
+        args: Positional arguments.
+        options: Arguments by name.
+        cost: What it costs.
+    """
+
+    verb: str
+    args: tuple[Any, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cost: Cost = field(default_factory=lambda: Cost.exactly(0))
+
+    @property
+    def code(self) -> str:
+        """The call as Python."""
+        given = [repr(value) for value in self.args]
+        given += [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        return f"svc.{self.verb}({', '.join(given)})"
+
+    def __str__(self) -> str:
+        return self.code
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Who may what in which group.
+
+    Attributes:
+        groups: The groups, in the order of their numbers.
+        actions: What each group permits, by its number: hashed CIDs, or `EVERY`.
+        wallets: Likewise, addresses.
+        keys: The groups in which each key may execute, by its hash; `EVERY_GROUP` stands for all.
+        cids: Raw CIDs that are known, by hash.
+        master_wallet: The wallet whose private key is the account key; None for an account without one.
+        names: Names of keys, by hash, for warnings.
+    """
+
+    groups: tuple[int, ...]
+    actions: Mapping[int, frozenset[str]]
+    wallets: Mapping[int, frozenset[str]]
+    keys: Mapping[str, frozenset[int]]
+    cids: Mapping[str, str] = field(default_factory=dict)
+    master_wallet: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        groups: Iterable[tuple[Group, GroupContents]],
+        keys: Iterable[UsageKey],
+        *,
+        cids: Mapping[str, str],
+        master_wallet: str | None,
+    ) -> Matrix:
+        """Reads what a client's listings returned."""
+        held = list(groups)
+        known = list(keys)
+        return cls(
+            groups=tuple(group.id for group, _ in held),
+            actions={
+                group.id: frozenset(
+                    EVERY if each.is_wildcard else each.hashed_cid for each in inside.actions if each.hashed_cid
+                )
+                for group, inside in held
+            },
+            wallets={
+                group.id: frozenset(EVERY if each.is_wildcard else each.wallet_address for each in inside.wallets)
+                for group, inside in held
+            },
+            keys={key.api_key_hash: frozenset(key.execute_in_groups) for key in known},
+            cids=cids,
+            master_wallet=master_wallet,
+            names={key.api_key_hash: key.name for key in known},
+        )
+
+    def has(self, kind: Kind, which: str, group: int) -> bool:
+        """Whether a cell is ticked by itself; a wildcard elsewhere does not count."""
+        match kind:
+            case "action":
+                return which in self.actions.get(group, frozenset())
+            case "wallet":
+                return which in self.wallets.get(group, frozenset())
+            case "key":
+                return group in self.keys.get(which, frozenset())
+
+    def with_changes(self, changes: Iterable[Change]) -> Matrix:
+        """Returns the matrix as it would be.
+
+        Raises:
+            InvalidArgument: A change names no cell.
+        """
+        actions = {group: set(held) for group, held in self.actions.items()}
+        wallets = {group: set(held) for group, held in self.wallets.items()}
+        keys = {key: set(held) for key, held in self.keys.items()}
+        for kind, which, group, on in changes:
+            self._check(kind, which, group)
+            held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]
+            entries: set[Any] = held[one]  # type: ignore[index]  # groups by number, keys by hash
+            entry = group if kind == "key" else which
+            (entries.add if on else entries.discard)(entry)
+        return Matrix(
+            self.groups,
+            {group: frozenset(held) for group, held in actions.items()},
+            {group: frozenset(held) for group, held in wallets.items()},
+            {key: frozenset(held) for key, held in keys.items()},
+            self.cids,
+            self.master_wallet,
+            self.names,
+        )
+
+    def _check(self, kind: Kind, which: str, group: int) -> None:
+        if kind not in get_args(Kind):
+            raise InvalidArgument(f"there are no permissions of {kind!r}", hint="Allowed are action, wallet and key.")
+        if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
+            raise InvalidArgument(f"the account has no group {group}", hint=_AGAIN)
+        if kind == "key" and which not in self.keys:
+            raise InvalidArgument("the account has no such key", hint=_AGAIN)
+
+    def edits(self, changes: Iterable[Change]) -> list[Edit]:
+        """Returns the fewest calls that make the changes: groups first, then keys.
+
+        Members come and go one by one. Where "every" is involved, or an action is known by its hash alone, the group is
+        written anew with its complete list.
+
+        Raises:
+            InvalidArgument: A change names no cell.
+        """
+        wanted = list(changes)
+        after = self.with_changes(wanted)
+        made: list[Edit] = []
+        for group in self.groups:
+            made += self._group_edits(group, after)
+        for key, old in self.keys.items():
+            if (new := after.keys[key]) != old:
+                options = {"execute_in_groups": sorted(new)}
+                made.append(_edit("usage_keys.update", key, **options))
+        return made
+
+    def _group_edits(self, group: int, after: Matrix) -> Iterator[Edit]:
+        whole: dict[str, Any] = {}
+        singles: list[Edit] = []
+        both = (
+            ("action", self.actions[group], after.actions[group]),
+            ("wallet", self.wallets[group], after.wallets[group]),
+        )
+        for kind, old, new in both:
+            come, gone = sorted(new - old), sorted(old - new)
+            unknown = kind == "action" and any(each not in self.cids for each in come)
+            if EVERY in come or EVERY in gone or unknown:
+                whole[f"{kind}s"] = [everything] * (EVERY in new) + [
+                    self._entry(each) for each in sorted(new - {EVERY})
+                ]
+                continue
+            singles += [_edit(f"groups.add_{kind}", group, self.cids.get(each, each)) for each in come]
+            singles += [_edit(f"groups.remove_{kind}", group, each) for each in gone]
+        if whole:
+            yield _edit("groups.update", group, **whole)
+        yield from singles
+
+    def _entry(self, which: str) -> str:
+        """An entry of a complete list: beyond ten only raw CIDs can be added."""
+        return self.cids.get(which, which)
+
+    def warnings(self) -> list[str]:
+        """Says what to beware of: wildcards, and groups that reach the account's master wallet."""
+        found: list[str] = []
+        for key, groups in self.keys.items():
+            if EVERY_GROUP in groups:
+                found.append(f"{self.names.get(key) or key}: {warning('wildcard_key').text}")
+        codes = (
+            ("wildcard_action", lambda group: EVERY in self.actions[group]),
+            ("wildcard_wallet", lambda group: EVERY in self.wallets[group]),
+            ("master_wallet", self._reaches_master),
+        )
+        for code, holds in codes:
+            if groups_of := [group for group in self.groups if holds(group)]:
+                found.append(warning(code, *groups_of).text)  # type: ignore[arg-type]  # each is a WarningCode
+        return found
+
+    def _reaches_master(self, group: int) -> bool:
+        if self.master_wallet is None:
+            return False
+        return bool(self.wallets[group] & {EVERY, self.master_wallet})
+
+
+_AGAIN: Final = "The account has changed meanwhile: read it again."
+
+
+def cost_of(edits: Sequence[Edit]) -> Cost:
+    """Returns what calls cost together; nothing for none."""
+    total = Cost.exactly(0)
+    for edit in edits:
+        total += edit.cost
+    return total
+
+
+def _edit(verb: str, *args: Any, **options: Any) -> Edit:
+    members = {name: len(value) for name, value in options.items() if name in {"actions", "wallets"}}
+    return Edit(verb, args, options, of_call(verb, **members))
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, list) or everything not in value:
+        return repr(value)
+    return "[" + ", ".join("svcnb.everything" if each == everything else repr(each) for each in value) + "]"

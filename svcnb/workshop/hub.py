@@ -1,0 +1,66 @@
+"""JupyterHub in front of a workshop: a learner who logs in finds notebooks that know their place.
+
+In ``jupyterhub_config.py``::
+
+    from svcnb.workshop.hub import configure
+    configure(get_config(), folder="workshop", lessons="lessons")
+
+The hub asks the desk for the learner's place when it starts a server, so a learner who was never seen gets one, and
+one who was reset gets the new account at the next start. It works with every spawner; set another for containers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from svcnb.control.plane import ControlPlane
+
+DESK_FILE: Final = "desk.json"
+
+
+def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
+    """Asks the desk for the environment of a learner's notebooks; gives a new learner a place.
+
+    Args:
+        learner: The user's name at the hub.
+        folder: The workshop's folder; without it ``SVC_DESK_URL`` and ``SVC_DESK_TOKEN`` name the desk.
+
+    Raises:
+        EmulatorUnreachable: No desk answers.
+        ControlRefused: The token is wrong, or the name cannot be a learner's.
+        FileNotFoundError: No workshop runs in that folder.
+    """
+    if folder is None:
+        url, token = os.environ["SVC_DESK_URL"], os.environ["SVC_DESK_TOKEN"]
+    else:
+        desk = json.loads((Path(folder) / DESK_FILE).read_text(encoding="utf-8"))
+        url, token = desk["url"], desk["token"]
+    answer = ControlPlane(url, token).request("POST", f"/learners/{learner}/add", {})
+    return {str(name): str(value) for name, value in answer["environment"].items()}
+
+
+def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path | None = None) -> None:
+    """Sets a hub up for a workshop; everything can be overridden afterwards.
+
+    Args:
+        c: What ``get_config()`` gives.
+        folder: The workshop's folder, on the hub's machine; the environment names the desk when None.
+        lessons: Folder below which each learner gets a copy of the lessons; the spawner's own when None.
+    """
+
+    def before_start(spawner: Any) -> None:
+        spawner.environment |= place_of(spawner.user.name, folder)
+        if lessons is not None:
+            from svcnb.lessons import lessons_folder
+
+            own = Path(lessons).resolve() / spawner.user.name
+            own.mkdir(parents=True, exist_ok=True)
+            spawner.notebook_dir = str(lessons_folder(own))
+
+    c.Spawner.pre_spawn_hook = before_start
+    c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
+    # A learner's server must not read what the hub's process holds.
+    c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

@@ -1,0 +1,133 @@
+"""Who learns here: names, tokens, accounts, progress and saved states, in one file for the teacher alone."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, Field, ValidationError
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.secret import Secret
+from svcnb.toolkit.files import replace_file
+from svcnb.workshop.saved import Saved
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+"""What a learner may be called: also a user of JupyterHub and a part of an address."""
+
+
+class UnknownLearner(InvalidArgument):
+    """Nobody of that name, or with that token, is on the roster."""
+
+
+class Progress(BaseModel):
+    """One learner at one exercise."""
+
+    right: bool = False
+    tries: int = 0
+
+
+class Learner(BaseModel):
+    """One learner.
+
+    Attributes:
+        name: Lower-case letters, digits, dots, hyphens.
+        token: What the learner's notebooks show the desk. Opens nothing else.
+        wallet_address: The account's master wallet.
+        api_key: The account's key.
+        round: How many accounts there were, this one included.
+        progress: By name of the exercise.
+        saved: Saved states by name.
+    """
+
+    name: str
+    token: str = Field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    wallet_address: str = ""
+    api_key: str = Field(default="", repr=False)
+    round: int = 0
+    progress: dict[str, Progress] = Field(default_factory=dict, repr=False)
+    saved: dict[str, Saved] = Field(default_factory=dict, repr=False)
+
+    @property
+    def key(self) -> Secret:
+        """The account's key, masked until it is revealed."""
+        return Secret(self.api_key)
+
+
+class _Content(BaseModel):
+    learners: dict[str, Learner] = Field(default_factory=dict)
+
+
+class Roster:
+    """The learners, kept in a file or in memory. May be used from several threads.
+
+    Args:
+        path: The file; None keeps it in memory.
+
+    Raises:
+        InvalidArgument: The file is no roster.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.lock = threading.RLock()
+        """Held while a learner is read, changed and written."""
+        self._content = _Content()
+        if path is not None and path.exists():
+            try:
+                self._content = _Content.model_validate_json(path.read_text(encoding="utf-8"))
+            except (ValidationError, ValueError) as error:
+                raise InvalidArgument(
+                    f"{path} is no roster of a workshop", hint="Choose another folder, or move this file away."
+                ) from error
+
+    def __iter__(self) -> Iterator[Learner]:
+        return iter(sorted(self._content.learners.values(), key=lambda each: each.name))
+
+    def add(self, name: str) -> Learner:
+        """Returns the learner of a name, new or known.
+
+        Raises:
+            InvalidArgument: Nobody can be called so.
+        """
+        if NAME.fullmatch(name) is None:
+            raise InvalidArgument(
+                f"{name!r} cannot be a learner's name",
+                hint="Lower-case letters, digits, dots and hyphens, 64 at most; it begins with a letter or digit.",
+            )
+        with self.lock:
+            return self._content.learners.setdefault(name, Learner(name=name))
+
+    def of_name(self, name: str) -> Learner:
+        """Returns a learner.
+
+        Raises:
+            UnknownLearner: Nobody is called so.
+        """
+        try:
+            return self._content.learners[name]
+        except KeyError:
+            raise UnknownLearner(f"nobody here is called {name!r}", hint="room.add(name) adds a learner.") from None
+
+    def of_token(self, token: str) -> Learner:
+        """Returns the learner who holds a token.
+
+        Raises:
+            UnknownLearner: Nobody does.
+        """
+        given = token.encode()
+        found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
+        if not found:
+            raise UnknownLearner("this token belongs to nobody here", hint="Ask your teacher for your place again.")
+        return found[0]
+
+    def keep(self) -> None:
+        """Writes the file."""
+        if self._path is not None:
+            with self.lock:
+                replace_file(self._path, self._content.model_dump_json(indent=1))

@@ -1,0 +1,18 @@
+"""The short form of `fault_kills`, for every test run: each kind of process once."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.chain,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
+]
+
+
+def test_nothing_acknowledged_is_lost_and_nothing_charged_in_vain_whichever_process_dies(ordeal):
+    print(ordeal(workers=2, kills=6, seed=1))  # noqa: T201 - the counts are the point

@@ -1,0 +1,73 @@
+"""A chain that stands still, and a clock that jumps: writes wait, happen once, and blocks keep their order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import pytest
+
+from svcnb.launch import Emulator
+
+pytestmark = [
+    pytest.mark.chain,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc"),
+]
+
+
+@pytest.fixture(scope="module")
+def running() -> Any:
+    with Emulator(starter_credits=1_000) as emulator:
+        yield emulator
+
+
+def test_writes_wait_for_a_node_that_stands_still_and_are_done_once(
+    running: Emulator, find_processes: Callable[..., list[int]]
+) -> None:
+    account = running.client().accounts.create("patient")
+    svc = running.client(api_key=account.api_key)
+    (node,) = find_processes(running, "chain node")
+    os.kill(node, signal.SIGSTOP)
+    with ThreadPoolExecutor(5) as pool:
+        try:
+            writes = [pool.submit(svc.groups.create, f"group {number}") for number in range(5)]
+            done, _ = wait(writes, timeout=1)
+            assert not done, "written on a chain that stands still"
+        finally:
+            os.kill(node, signal.SIGCONT)
+        for write in writes:
+            write.result(60)
+    assert sorted(group.name for group in svc.groups.list()) == [f"group {number}" for number in range(5)]
+    assert svc.billing.balance().available_cents == 995
+
+
+def test_blocks_and_credit_stay_in_order_while_the_clock_jumps(running: Emulator) -> None:
+    account = running.client().accounts.create("jumping")
+    svc = running.client(api_key=account.api_key)
+    now = running.clock.now()
+    for at in (now, now + 86_400 * 400, now - 86_400 * 400, 1, now):
+        running.clock.freeze(at)
+        svc.groups.create(f"at {at}")
+        assert svc.run("const main = () => 1;").response == 1
+    running.clock.real()
+    svc.groups.create("real again")
+    assert len(svc.groups.list()) == 6
+    assert svc.billing.balance().available_cents == 1_000 - 6 - 5
+    times = [int(block["timestamp"], 16) for block in blocks(running)]
+    assert times == sorted(times)
+
+
+def blocks(emulator: Emulator) -> list[dict[str, Any]]:
+    import httpx
+
+    def ask(method: str, *params: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return httpx.post(emulator.rpc_url, json=body, timeout=60, trust_env=False).json()["result"]
+
+    height = int(ask("eth_blockNumber"), 16)
+    return [ask("eth_getBlockByNumber", hex(number), False) for number in range(height + 1)]  # noqa: FBT003

@@ -1,0 +1,105 @@
+"""A disk that is full and a database that vanishes: refused, free of charge, and whole again without a restart.
+
+A held database, a full file system and a read-only one: `fault_storage`.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb import Unavailable
+from svcnb.client.config import Retries
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.chain, pytest.mark.slow]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of a running process are set by prlimit")
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@pytest.fixture
+def start(start_emulator: Callable[..., Emulator], tmp_path: Path) -> Callable[..., Emulator]:
+    return lambda **settings: start_emulator(state=str(tmp_path / "state"), starter_credits=1_000, **settings)
+
+
+@contextmanager
+def full_disk(emulator: Emulator, state: Path) -> Iterator[None]:
+    """No file of the emulator's process can grow past what the largest of the database is now."""
+    largest = max(file.stat().st_size for file in state.iterdir())
+    resource.prlimit(emulator.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(emulator.pid, resource.RLIMIT_FSIZE, UNLIMITED)
+
+
+def names(svc: Any) -> list[str]:
+    return [group.name for group in svc.groups.list()]
+
+
+@linux
+def test_on_a_full_disk_writes_are_refused_and_free_and_succeed_when_there_is_room(start, tmp_path):
+    emulator = start()
+    account = emulator.client().accounts.create("full")
+    svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))
+    svc.groups.create("before")
+    made = ["before"]
+    with full_disk(emulator, tmp_path / "state"):
+        with suppress(Unavailable):
+            while len(made) < 400:  # what is left inside the files is used up first
+                made.append(svc.groups.create(f"during {len(made)}").name)
+        with pytest.raises(Unavailable, match="Nothing was charged"):
+            svc.groups.create("no room")
+        assert names(svc) == made, "reading goes on"
+        before = svc.billing.balance().available_cents
+    svc.groups.create("after")
+    assert names(svc) == [*made, "after"]
+    assert svc.billing.balance().available_cents == before - 1
+    # The last write before the disk was full may have found no room for its charge: then it is free, never the reverse.
+    assert len(made) - 1 <= 1_000 - before <= len(made), "a refused write was charged"
+    emulator.stop()
+    again = start()
+    assert names(again.client(api_key=account.api_key)) == [*made, "after"]
+
+
+@linux
+def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(start, tmp_path, find_processes):
+    """Building the chain again needs the database: that it fails for a while must not be for ever."""
+    emulator = start()
+    svc = emulator.client()
+    account = svc.accounts.create("both")
+    svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))
+    svc.groups.create("before")
+    with full_disk(emulator, tmp_path / "state"):
+        with suppress(Unavailable):
+            for number in range(400):
+                svc.groups.create(f"during {number}")
+        made = names(svc)
+        (node,) = find_processes(emulator, "chain node")
+        os.kill(node, signal.SIGKILL)
+        with pytest.raises(Unavailable):
+            svc.groups.create("lost twice")
+    patient = emulator.client(api_key=account.api_key)
+    patient.groups.create("after")
+    assert names(patient) == [*made, "after"]
+
+
+def test_a_database_that_vanished_is_not_written_to_any_more(start, tmp_path):
+    """SQLite would go on writing to the removed file, and every answer of 200 would be a lie."""
+    emulator = start()
+    account = emulator.client().accounts.create("gone")
+    svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))
+    (tmp_path / "state" / "svcnb.db").rename(tmp_path / "elsewhere.db")
+    with pytest.raises(Unavailable, match="moved or removed"):
+        svc.groups.create("to nowhere")
+    (tmp_path / "elsewhere.db").rename(tmp_path / "state" / "svcnb.db")
+    svc.groups.create("back")
+    assert names(svc) == ["back"]

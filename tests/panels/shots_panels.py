@@ -1,0 +1,68 @@
+"""Screenshots of the panels for the documentation, in light and dark; run by name.
+
+``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Look at them before you commit them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from svcnb import LocalSigner
+from tests.panels.wallet import SCRIPT, TestWallet
+
+IMAGES = Path(__file__).parents[2] / "docs/images/panels"
+SIGNING = "import svcnb\nsvc = svcnb.Client()\npanel = svcnb.panels.SigningPanel(svc)\npanel"
+CREATE = """
+owner = await svcnb.BrowserSigner(panel).connect()
+mine = await svc.to_async().chain_secured.create(owner, "ops")
+"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request):
+    return request.param
+
+
+@pytest.fixture
+def shoot(theme):
+    IMAGES.mkdir(parents=True, exist_ok=True)
+
+    def shot(panel, name):
+        panel.page.mouse.move(0, 0)
+        panel.screenshot(path=IMAGES / f"{name}-{theme}.png", animations="disabled")
+
+    return shot
+
+
+@pytest.fixture
+def wallet(desk, emulator):
+    signer = LocalSigner.from_key("0x" + "11" * 32)
+    emulator.faucet(signer.address)
+    desk.wallet = TestWallet(signer, emulator.chain_id, emulator.rpc_url)
+    return desk.wallet
+
+
+@pytest.mark.usefixtures("wallet")
+def test_signing(notebook, theme, shoot):
+    nb = notebook(SIGNING, script=SCRIPT, theme=theme, viewport={"width": 1100, "height": 1900})
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Connect Test Wallet").click()
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    panel.get_by_role("heading", name="Signed").wait_for()
+    shoot(panel, "signing")
+
+
+@pytest.mark.usefixtures("wallet")
+def test_request(notebook, theme, shoot):
+    nb = notebook(SIGNING, CREATE, script=SCRIPT, theme=theme, run=False, viewport={"width": 1100, "height": 1900})
+    nb.begin("notebook:run-all-cells")
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Connect a wallet").click()
+    panel.get_by_role("heading", name="Python asks for a transaction").wait_for()
+    shoot(panel.locator(".svcnb-request"), "request")
+    panel.get_by_role("button", name="Decline").click()
+    nb.rests()

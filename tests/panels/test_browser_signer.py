@@ -1,0 +1,92 @@
+"""A wallet in the browser as a signer, the browser played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from typing import Any
+
+import pytest
+
+import svcnb
+from svcnb.client.errors import SigningError
+from svcnb.client.signing import sign_flow_async
+from svcnb.panels import SigningPanel
+
+OWNER = svcnb.LocalSigner.from_key("0x" + "11" * 32)
+
+
+@pytest.fixture
+def panel():
+    return SigningPanel()
+
+
+@pytest.fixture
+def heard(panel):
+    messages: queue.Queue[dict[str, Any]] = queue.Queue()
+    panel.channel._send = messages.put
+    return messages
+
+
+async def reply(panel: SigningPanel, heard: queue.Queue[dict[str, Any]], value: object) -> dict[str, Any]:
+    while (ask := await asyncio.to_thread(heard.get, timeout=30))["type"] != "ask":
+        pass
+    panel.channel.receive({"type": "shown", "id": ask["id"]})
+    panel.channel.receive({"type": "reply", "id": ask["id"], "ok": True, "value": value})
+    return ask
+
+
+async def test_it_connects_and_then_has_an_address(panel, heard):
+    signer = svcnb.BrowserSigner(panel)
+    connecting = asyncio.create_task(signer.connect())
+    ask = await reply(panel, heard, {"address": OWNER.address.lower(), "name": "Fox"})
+    assert ask["name"] == "connect"
+    assert await connecting is signer
+    assert signer.address == OWNER.address
+    assert repr(signer) == f"BrowserSigner({OWNER.address})"
+    assert panel.wallet["name"] == "Fox"
+
+
+async def test_it_signs_what_is_awaited(panel, heard):
+    panel.connected(OWNER.address, "Fox")
+    signing = asyncio.create_task(sign_flow_async(svcnb.BrowserSigner(panel), "CreateWallet", 31337, 1_767_225_600))
+    ask = await reply(panel, heard, "0x" + "12" * 65)
+    assert ask["args"]["typed_data"]["message"] == {"address": OWNER.address, "issuedAt": "1767225600"}
+    signed = await signing
+    assert signed.signature == "0x" + "12" * 65
+
+
+async def test_it_sends_what_is_awaited_and_tells_it_decoded(panel, heard):
+    panel.connected(OWNER.address, "Fox")
+    fields = {"from": OWNER.address, "to": OWNER.address, "data": "0x", "gas": "0x1"}
+    sending = asyncio.create_task(svcnb.BrowserSigner(panel).send_transaction_async(fields))
+    ask = await reply(panel, heard, "0xhash")
+    assert ask["args"]["fields"] == fields
+    assert ask["args"]["decoded"]["known"] is False
+    assert await sending == "0xhash"
+
+
+def test_it_refuses_what_is_not_awaited(panel):
+    signer = svcnb.BrowserSigner(panel)
+    with pytest.raises(SigningError, match="only what is awaited") as caught:
+        signer.sign_typed_data({})
+    assert "to_async" in caught.value.hint
+
+
+def test_without_a_wallet_it_says_how_to_connect_one(panel):
+    signer = svcnb.BrowserSigner(panel)
+    assert repr(signer) == "BrowserSigner(not connected)"
+    with pytest.raises(SigningError, match="no wallet is connected") as caught:
+        _ = signer.address
+    assert "connect()" in caught.value.hint
+
+
+def test_an_address_that_is_none_is_refused(panel):
+    panel.connected("0x12", "Fox")
+    with pytest.raises(SigningError, match="the wallet in the browser says"):
+        _ = svcnb.BrowserSigner(panel).address
+
+
+def test_a_flow_that_there_is_not_cannot_be_shown(panel):
+    with pytest.raises(svcnb.InvalidArgument):
+        panel.flow = "Steal"

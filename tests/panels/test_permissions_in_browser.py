@@ -1,0 +1,135 @@
+"""The permissions panel in a real JupyterLab, on accounts of the real emulator."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = """
+import svcnb
+svc = svcnb.Client()
+svc = svc.with_key(svc.accounts.create("office"))
+sign = svcnb.Action("const main = ({ text }) => ethers.utils.id(text)", name="sign")
+svc.actions.register(sign)
+ops = svc.wallets.create()
+signers = svc.groups.create("signers", actions=[sign])
+svc.groups.create("desk", wallets=[ops])
+key = svc.usage_keys.create("night shift", execute_in_groups=[signers])
+panel = svcnb.panels.PermissionsPanel(svc, [sign])
+panel
+"""
+
+
+def box(panel, label):
+    return panel.get_by_role("checkbox", name=label, exact=True)
+
+
+def test_a_wallet_is_permitted_by_a_tick_after_its_cost_was_shown(notebook):
+    nb = notebook(CELL, own=True)
+    panel = nb.panel("Permissions")
+    before = nb.value("svc.billing.balance().available_cents")
+    address = nb.value("ops.address")
+    # The account's wallets are its master wallet, ops, and the one of the key.
+    row = panel.get_by_role("row").filter(has=nb.tab.get_by_title(address))
+    row.get_by_role("checkbox").nth(0).check()
+    pending = panel.locator(".svcnb-pending")
+    pending.get_by_role("heading", name="1 change by 1 call, cost: $0.01").wait_for()
+    assert pending.locator("pre").inner_text() == f"svc.groups.add_wallet(1, {address!r})"
+    assert nb.value("svc.billing.balance().available_cents") == before
+    pending.get_by_role("button", name="Apply").click()
+    pending.wait_for(state="detached")
+    assert nb.value("[w.address for w in svc.groups.contents(1).wallets]") == [address]
+    assert nb.value("svc.billing.balance().available_cents") == before - 1
+    assert row.get_by_role("checkbox").nth(0).is_checked()
+    code = nb.value("panel.as_code()")
+    assert f"svc.groups.add_wallet(1, {address!r})" in code
+    secret = nb.value("key.usage_api_key.reveal()")
+    saved = nb.save()
+    assert "night shift" in saved
+    for each in (secret, nb.value("svc.config.api_key.reveal()")):
+        assert each not in saved
+        assert each not in code
+
+
+def test_danger_is_named_before_and_after(notebook):
+    panel = notebook(CELL).panel("Permissions")
+    box(panel, "every wallet may be used in group 1 signers").check()
+    panel.get_by_text("reaches the account's master wallet").wait_for()
+    panel.get_by_role("button", name="Apply anyway").click()
+    panel.get_by_text("Beware").wait_for()
+    assert box(panel, "every wallet may be used in group 1 signers").is_checked()
+
+
+def test_the_matrix_is_worked_by_keyboard_alone(notebook):
+    nb = notebook(CELL)
+    panel = nb.panel("Permissions")
+    box(panel, "every action is permitted in group 1 signers").wait_for()
+    panel.get_by_label("Filter").focus()
+    press = nb.tab.keyboard.press
+    press("Tab")  # Read again
+    press("Tab")  # the matrix
+    press("ArrowDown")
+    press("ArrowRight")
+    focused = "() => document.activeElement.getAttribute('aria-label')"
+    assert nb.tab.evaluate(focused) == "sign is permitted in group 2 desk"
+    press("Space")
+    apply = panel.get_by_role("button", name="Apply", exact=True)
+    apply.wait_for()
+    assert nb.tab.evaluate(focused) == "sign is permitted in group 2 desk"
+    press("Tab")  # the calls
+    press("Tab")
+    assert apply.evaluate("button => button === document.activeElement")
+    press("Enter")
+    panel.locator(".svcnb-pending").wait_for(state="detached")
+    assert nb.value("len(svc.groups.contents(2).actions)") == 1
+
+
+def test_why_a_key_is_refused_is_drawn_with_its_repair(notebook):
+    nb = notebook(CELL)
+    panel = nb.panel("Permissions")
+    panel.get_by_label("Wallet", exact=True).select_option(nb.value("ops.address"))
+    panel.get_by_role("button", name="Explain").click()
+    panel.get_by_role("img", name=re.compile("^Refused: ")).wait_for()
+    assert panel.get_by_label("Repair 1, as Python").inner_text().startswith("svc.groups.add_wallet(1, ")
+
+
+def test_an_account_that_changed_meanwhile_is_not_overwritten(notebook):
+    nb = notebook(CELL)
+    panel = nb.panel("Permissions")
+    box(panel, "night shift may execute in group 2 desk").check()
+    panel.get_by_role("button", name="Apply").wait_for()
+    nb.run("svc.usage_keys.update(key, execute_in_groups=[])")
+    panel.get_by_role("button", name="Apply").click()
+    panel.get_by_role("alert").filter(has_text="nothing was sent").wait_for()
+    assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
+    assert not box(panel, "night shift may execute in group 1 signers").is_checked()
+
+
+def test_a_usage_key_may_look_and_is_told_that_it_may_not_change(notebook):
+    nb = notebook(CELL + "svcnb.panels.PermissionsPanel(svc.with_key(key), [sign])")
+    panel = nb.panel("Permissions")
+    box(panel, "sign is permitted in group 2 desk").check()
+    panel.get_by_role("button", name="Apply").click()
+    failure = panel.get_by_role("alert").filter(has_text="0 of 1 calls were made before this one")
+    failure.wait_for()
+    assert nb.value("len(svc.groups.contents(2).actions)") == 0
+    panel.get_by_role("button", name="Discard").click()
+    assert not box(panel, "sign is permitted in group 2 desk").is_checked()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_is_to_be_read_in_both_themes(notebook, theme):
+    panel = notebook(CELL, theme=theme).panel("Permissions")
+    box(panel, "every action is permitted in group 1 signers").check()
+    panel.get_by_role("button", name="Apply anyway").wait_for()
+    panel.get_by_role("button", name="Explain").click()
+    drawing = panel.locator("svg.svcnb-drawing")
+    drawing.wait_for()
+    colours = panel.evaluate("""panel => {
+      const text = panel.querySelector("svg.svcnb-drawing text[fill=currentColor]");
+      return [getComputedStyle(text).fill, getComputedStyle(panel).color];
+    }""")
+    assert colours[0] == colours[1]

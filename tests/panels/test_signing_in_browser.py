@@ -1,0 +1,269 @@
+"""The signing panel in a real JupyterLab, with a key, a wallet of the browser and a contract wallet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svcnb import LocalSigner
+from svcnb.protocol.eip712 import digest_parts
+from svcnb.protocol.typed_data import envelope
+from tests.panels.wallet import SCRIPT, TestWallet
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = "import svcnb\nsvc = svcnb.Client()\npanel = svcnb.panels.SigningPanel(svc)\npanel"
+KEY = "0x" + "11" * 32
+
+
+@pytest.fixture
+def owner(emulator):
+    signer = LocalSigner.random()
+    emulator.faucet(signer.address)
+    return signer
+
+
+@pytest.fixture
+def wallet(desk, emulator, owner):
+    """The browser's wallet, on the emulator's chain."""
+    desk.wallet = TestWallet(owner, emulator.chain_id, emulator.rpc_url)
+    yield desk.wallet
+    desk.wallet = None
+
+
+@pytest.fixture
+def opened(notebook, wallet):  # noqa: ARG001 - it stands in the page
+    """The panel in a browser that has a wallet."""
+    nb = notebook(CELL, script=SCRIPT)
+    nb.signing = nb.panel("Signing")
+    nb.signing.get_by_role("button", name="Take the present time").wait_for()
+    return nb
+
+
+def verdicts(panel: Any) -> list[str]:
+    panel.get_by_role("heading", name="Signed").wait_for()
+    said: list[str] = panel.locator(".svcnb-rules tbody td:nth-child(2)").all_inner_texts()
+    return said
+
+
+def value_of(panel: Any, field: str) -> Any:
+    return panel.locator(".svcnb-envelope tr", has=panel.page.get_by_role("rowheader", name=field)).locator("td").first
+
+
+def test_the_envelope_is_explained_and_hashed_as_python_hashes_it(opened, emulator):
+    panel = opened.signing
+    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("a private key").check()
+    panel.get_by_label("Address").fill("0x" + "ab" * 20)
+    panel.get_by_label("Issued at").fill("1767225600")
+    assert value_of(panel, "primaryType").inner_text() == "AddUsageApiKey"
+    assert "2026-01-01 00:00:00 UTC" in value_of(panel, "message.issuedAt").inner_text()
+    wanted = digest_parts(envelope("AddUsageApiKey", "0x" + "ab" * 20, emulator.chain_id, 1767225600)).digest.hex()
+    assert panel.locator(".svcnb-digest").inner_text() == "0x" + wanted
+    assert "expired" in panel.locator(".svcnb-countdown").inner_text()
+
+
+def test_a_typed_key_signs_every_rule_holds_and_the_service_makes_a_wallet(opened):
+    panel = opened.signing
+    panel.get_by_label("a private key").check()
+    panel.get_by_label("Private key", exact=True).fill(KEY)
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert verdicts(panel) == ["✓ holds"] * 3 + ["· does not apply"] + ["✓ holds"] * 4
+    # eth-account's address of that key.
+    panel.get_by_role("row", name="Recovered address 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A").wait_for()
+    assert panel.get_by_label("Private key", exact=True).input_value() == ""
+    panel.get_by_role("button", name="Send to POST /create_wallet_with_signature").click()
+    panel.get_by_text("It belongs to no account until").wait_for()
+    panel.get_by_text("As Python").click()
+    panel.locator(".svcnb-code code", has_text="svc.chain_secured.send(signed)").wait_for()
+    assert KEY[2:] not in panel.inner_html()
+
+
+def test_the_wallet_of_the_browser_is_found_signs_and_sends(opened, wallet):
+    panel = opened.signing
+    panel.get_by_role("button", name="Connect Test Wallet").click()
+    panel.get_by_text("Test Wallet is connected").wait_for()
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert "✗ broken" not in verdicts(panel)
+    panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
+    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_text("It belongs to no account until").wait_for()
+
+
+def test_a_contract_wallet_is_signed_for_by_its_owner(opened, wallet, emulator):
+    contract = emulator.contract_wallet(wallet.signer.address)
+    panel = opened.signing
+    panel.get_by_label("It stands for a contract wallet").check()
+    panel.get_by_label("Contract wallet", exact=True).fill(contract)
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert verdicts(panel) == ["✓ holds"] * 8
+    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_text("It belongs to no account until").wait_for()
+
+
+def test_a_wallet_that_says_no_is_shown_with_the_next_step(opened, wallet):
+    wallet.rejects.add("eth_signTypedData_v4")
+    panel = opened.signing
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    failure = panel.get_by_role("alert").filter(has_text="Test Wallet said no")
+    failure.wait_for()
+    assert "Try again when it is meant" in failure.inner_text()
+    wallet.rejects.clear()
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert "✗ broken" not in verdicts(panel)
+
+
+def test_a_wallet_on_another_chain_is_switched_and_taught_the_chain(opened, wallet, emulator):
+    wallet.chain_id, wallet.known = 1, {1}
+    panel = opened.signing
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert "✗ broken" not in verdicts(panel)
+    assert wallet.chain_id == emulator.chain_id
+    assert wallet.asked.index("wallet_switchEthereumChain") < wallet.asked.index("wallet_addEthereumChain")
+
+
+def test_a_wallet_that_stays_on_another_chain_is_told_with_the_next_step(opened, wallet, emulator):
+    wallet.chain_id, wallet.known = 1, {1}
+    wallet.rejects.add("wallet_addEthereumChain")
+    panel = opened.signing
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    failure = panel.get_by_role("alert").filter(has_text="is on another chain")
+    failure.wait_for()
+    assert f"Switch the wallet to chain {emulator.chain_id}" in failure.inner_text()
+    assert "eth_signTypedData_v4" not in wallet.asked
+
+
+def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
+    panel = opened.signing
+    issued = panel.get_by_label("Issued at")
+    issued.fill(str(int(issued.input_value()) - 400))
+    assert "It has expired" in panel.locator(".svcnb-countdown").inner_text()
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert verdicts(panel)[6] == "✗ broken"
+    panel.get_by_role("button", name="Send to").click()
+    panel.get_by_role("alert").filter(has_text="issuedAt").wait_for()
+    panel.get_by_role("button", name="Take the present time").click()
+    panel.locator(".svcnb-countdown.svcnb-good").wait_for()
+
+
+def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
+    panel = opened.signing
+    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    assert "✗ broken" not in verdicts(panel)
+    panel.get_by_role("button", name="Send to").click()
+    assert len(panel.locator(".svcnb-key").inner_text()) == 44
+    panel.get_by_role("button", name="I stored it").click()
+    assert panel.locator(".svcnb-key").count() == 0
+
+
+WHOLE_LIFE = """
+owner = await svcnb.BrowserSigner(panel).connect()
+mine = await svc.to_async().chain_secured.create(owner, "treasury")
+made = await mine.wallets.create("ops")
+"""
+
+
+def test_python_is_signed_for_by_the_wallet_of_the_browser(notebook, wallet):
+    nb = notebook(CELL, WHOLE_LIFE, script=SCRIPT, run=False)
+    nb.begin("notebook:run-all-cells")
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Connect a wallet").click()
+    panel.get_by_text("This will open the account 'treasury', owned by this wallet.").wait_for()
+    panel.get_by_role("button", name="Send from the wallet").click()
+    panel.get_by_role("heading", name="Python asks for a signature: Create a wallet").wait_for()
+    panel.get_by_role("button", name="Sign in the wallet").click()
+    panel.get_by_text("This will register wallet 'ops'").wait_for()
+    assert panel.get_by_role("row", name="function registerWalletDerivation").count() == 1
+    panel.get_by_role("button", name="Send from the wallet").click()
+    nb.rests()
+    assert nb.value("owner.address") == wallet.signer.address
+    assert nb.value("[wallet.name for wallet in svc.chain_secured.look(mine.api_key_hash).wallets.list()]") == ["ops"]
+    assert nb.value("len(svc.chain_secured.pending())") == 0
+
+
+ONE_SIGNATURE = """
+owner = await svcnb.BrowserSigner(panel).connect()
+try:
+    signed = await svc.to_async().chain_secured.sign(owner, "BillingAuth")
+except svcnb.SigningError as error:
+    told = str(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rejects", "button", "told"),
+    [
+        ([], "Decline", "declined in the panel"),
+        (["eth_signTypedData_v4"], "Sign in the wallet", "Test Wallet said no"),
+    ],
+)
+def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, button, told):
+    wallet.rejects.update(rejects)
+    nb = notebook(CELL, ONE_SIGNATURE, script=SCRIPT, run=False)
+    nb.begin("notebook:run-all-cells")
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Connect a wallet").click()
+    panel.get_by_role("heading", name="Python asks for a signature: Open billing").wait_for()
+    panel.get_by_role("button", name=button).click()
+    nb.rests()
+    answer = nb.value("told")
+    assert told in answer
+    assert "Nothing was signed or sent" in answer
+
+
+def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
+    nb = notebook(CELL, ONE_SIGNATURE, script=SCRIPT, run=False)
+    nb.begin("notebook:run-all-cells")
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Connect a wallet").click()
+    panel.get_by_role("heading", name="Python asks for a signature").wait_for()
+    wallet.chain_id, wallet.known = 1, {1}
+    wallet.rejects.add("wallet_addEthereumChain")
+    panel.get_by_role("button", name="Sign in the wallet").click()
+    panel.get_by_role("alert").filter(has_text="is on another chain").wait_for()
+    wallet.rejects.clear()
+    panel.get_by_role("button", name="Sign in the wallet").click()
+    nb.rests()
+    assert nb.value("signed.address") == wallet.signer.address
+
+
+@pytest.mark.usefixtures("wallet")
+def test_an_emulator_that_was_stopped_is_told(notebook, start_emulator):
+    other = start_emulator()
+    nb = notebook(CELL.replace("svcnb.Client()", f"svcnb.Client({other.base_url!r})"), script=SCRIPT)
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Take the present time").wait_for()
+    other.stop()
+    panel.get_by_role("button", name="Take the present time").click()
+    failure = panel.get_by_role("alert").filter(has_text="nothing answers at")
+    failure.wait_for()
+    assert "svcnb emulator" in failure.inner_text()
+
+
+@pytest.mark.usefixtures("wallet")
+def test_a_kernel_that_was_stopped_is_told(notebook):
+    nb = notebook(CELL, script=SCRIPT, own=True)
+    panel = nb.panel("Signing")
+    panel.get_by_role("button", name="Take the present time").wait_for()
+    nb.shut_down()
+    panel.get_by_role("button", name="Take the present time").click()
+    panel.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
+
+
+@pytest.mark.usefixtures("wallet")
+def test_nothing_secret_is_saved(notebook):
+    nb = notebook(CELL, script=SCRIPT, own=True)
+    panel = nb.panel("Signing")
+    panel.get_by_label("What for").select_option("AddUsageApiKey")
+    panel.get_by_label("a private key").check()
+    panel.get_by_label("Private key", exact=True).fill(KEY)
+    panel.get_by_role("button", name="Sign", exact=True).click()
+    verdicts(panel)
+    panel.get_by_role("button", name="Send to").click()
+    key = panel.locator(".svcnb-key").inner_text()
+    saved = nb.save()
+    assert "AddUsageApiKey" in saved
+    assert key not in saved
+    assert KEY[2:] not in saved

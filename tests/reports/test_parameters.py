@@ -1,0 +1,50 @@
+"""Parameters are typed and checked before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcnb import reports
+from svcnb.reports import ParameterRefused, UnknownReport
+from svcnb.reports.parameters import PermissionAudit, RunHistory, Spend
+
+
+def test_texts_of_a_command_line_become_values_of_their_types() -> None:
+    spend = Spend.checked({"budget_cents": "500", "min_days_left": "2.5", "since": "4w"}, "spend")
+    assert (spend.budget_cents, spend.min_days_left, spend.since) == (500, 2.5, "4w")
+    assert RunHistory.checked({"source": "trigger", "max_failed_percent": 5}, "run-history").max_failed_percent == 5.0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"budget": 5}, "no parameter 'budget'"),
+        ({"budget_cents": "five"}, "budget_cents = 'five'"),
+        ({"budget_cents": 0}, "budget_cents = 0"),
+        ({"budget_cents": 1.5}, "budget_cents = 1.5"),
+        ({"budget_cents": True}, "budget_cents = True"),
+        ({"since": "yesterday"}, "not a span of time"),
+        ({"since": "0s"}, "longer than nothing"),
+        ({"since": 7}, "since = 7"),
+        ({"zone": "Mars/Olympus"}, "no time zone"),
+        ({"zone": "../../etc/passwd"}, "no time zone"),
+        ({"shown": "100000"}, "shown = '100000'"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_what_can(given, said) -> None:
+    with pytest.raises(ParameterRefused, match=said) as caught:
+        Spend.checked(given, "spend")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["api_key", "token", "triggers_token", "secret", "SVC_API_KEY"])
+def test_secrets_are_no_parameters_and_are_not_repeated(name) -> None:
+    with pytest.raises(ParameterRefused, match="SVC_API_KEY") as caught:
+        PermissionAudit.checked({name: "marked-secret"}, "permission-audit")
+    assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+
+
+def test_a_report_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UnknownReport, match="no report 'spent'") as caught:
+        reports.run("spent")
+    assert "run-history, spend, permission-audit, trigger-health" in caught.value.hint

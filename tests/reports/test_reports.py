@@ -1,0 +1,136 @@
+"""Every report runs for real against the emulator, tells the truth, and holds no secret."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import nbformat
+import papermill
+import pytest
+
+from svcnb import reports
+from svcnb.reports import ReportFailed
+from svcnb.reports.conclusion import MIME
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
+
+KINDS = {kind.name: kind for kind in reports.catalogue}
+# What makes each report call for attention on the account of `place`, and what its page must say then.
+CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "run-history": ({"max_failed_percent": "49"}, ["50.0 % of 10 runs failed", "odd &lt;b&gt;1", "Runs per"]),
+    "spend": ({"budget_cents": 4, "min_days_left": 2}, ["$0.05 were spent within 30d, more than $0.04", "$9.90"]),
+    "trigger-health": ({}, ["hook is failing", "Error: thrown", "nightly"]),
+}
+
+
+class Page(HTMLParser):
+    """What a page loads, and how many pictures it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        wanted = {"src", "data", "action"} | ({"href"} if tag in {"link", "base"} else set())
+        self.loaded += [str(value) for name, value in attrs if name in wanted]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_report_runs_and_says_what_wants_attention(name, place) -> None:
+    given, said = CASES[name]
+    made = reports.run(name, given, out=place.out / "made", file=name, settings=place.settings)
+    assert made.attention
+    assert (made.html.name, made.notebook.name) == (f"{name}.html", f"{name}.ipynb")
+    html = made.html.read_text(encoding="utf-8")
+    for text in said:
+        assert text in html
+    page = Page(html)
+    assert page.loaded == []
+    assert "script" not in page.tags
+    assert "svg" in page.tags, "a report has pictures"
+    assert html.index("svcnb-attention") < html.index("<h2"), "what it comes to stands on top"
+    stored = made.notebook.read_text(encoding="utf-8")
+    nbformat.validate(json.loads(stored))
+    for secret in place.secrets:
+        assert secret not in html + stored
+    assert not re.search(r"/(?:tmp|home|root|usr)/", stored), "nothing says where it ran"
+
+
+# --- failures -------------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_report_is_saved_and_points_at_its_cell(place) -> None:
+    settings = {**place.settings, "SVC_API_KEY": "bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ=="}
+    with pytest.raises(ReportFailed, match=r"permission-audit failed in cell 3 .*Unauthorized") as caught:
+        reports.run("permission-audit", out=place.out, file="failed", settings=settings)
+    failed = caught.value
+    assert (failed.cell, failed.error) == (3, "Unauthorized")
+    assert str(failed.html) in failed.hint
+    html = failed.html.read_text(encoding="utf-8")
+    assert 'This report failed in <a href="#failed-cell">cell 3</a>' in html
+    assert html.index('id="failed-cell"') < html.index("read_permissions(reports.service())")
+    assert settings["SVC_API_KEY"] not in html + failed.notebook.read_text(encoding="utf-8")
+
+
+def test_a_cell_that_does_not_end_is_cut_off_and_told(place, template) -> None:
+    template("import time\ntime.sleep(600)")
+    with pytest.raises(ReportFailed, match="in cell 3") as caught:
+        reports.run("permission-audit", out=place.out, file="slow", settings=place.settings, cell_timeout=3)
+    assert caught.value.error == "CellTimeoutError"
+    assert caught.value.notebook.exists()
+
+
+def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> None:
+    template("import os\nprint(os.environ['SVC_API_KEY'])\nraise ValueError(os.environ['SVC_API_KEY'])")
+    with pytest.raises(ReportFailed) as caught:
+        reports.run("permission-audit", out=place.out, file="leak", settings=place.settings)
+    told = f"{caught.value}{caught.value.html.read_text()}{caught.value.notebook.read_text()}"
+    assert place.secrets[0] not in told
+    assert "********" in told
+
+
+@pytest.fixture
+def template(monkeypatch, tmp_path):
+    """Puts a notebook with one cell of one's own in the place of a report."""
+
+    def make(source: str) -> None:
+        notebook = nbformat.read(KINDS["permission-audit"].template, as_version=4)
+        notebook.cells = [*notebook.cells[:2], nbformat.v4.new_code_cell(source)]
+        nbformat.write(notebook, tmp_path / "permission-audit.ipynb")
+        monkeypatch.setattr("svcnb.reports.kinds.TEMPLATES", tmp_path)
+
+    return make
+
+
+# --- templates ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", reports.catalogue, ids=lambda kind: kind.name)
+def test_the_parameter_cell_holds_the_names_and_defaults_that_are_checked(kind) -> None:
+    cell = papermill.inspect_notebook(kind.template)
+    fields = kind.parameters.model_fields
+    assert {name: eval(told["default"]) for name, told in cell.items()} == {  # noqa: S307 - our own literals
+        name: field.default for name, field in fields.items()
+    }
+    assert all(field.description for field in fields.values())
+
+
+@pytest.mark.parametrize("kind", reports.catalogue, ids=lambda kind: kind.name)
+def test_a_template_is_stored_without_outputs_and_concludes_in_its_last_cell(kind) -> None:
+    notebook = nbformat.read(kind.template, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.cells[0].source.startswith(f"# {kind.title}\n")
+    assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+    assert "reports.conclude(" in notebook.cells[-1].source
+
+
+def test_a_conclusion_escapes_what_it_repeats() -> None:
+    shown = reports.conclude(["<img src=x>"], ["a & b"])._repr_mimebundle_()
+    assert "<img" not in shown["text/html"]
+    assert shown[MIME] == {"attention": ["<img src=x>"], "also": ["a & b"]}

@@ -1,0 +1,142 @@
+"""Permissions as a matrix: the calls that change it, their cost, and what to beware of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import svcnb
+from svcnb import InvalidArgument
+from svcnb.client.picture import master_wallet_of
+from svcnb.toolkit.permissions import EVERY, EVERY_GROUP, Change, Matrix, cost_of
+
+ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
+OTHER = "0x" + "22" * 32
+OPS, MASTER = "0x" + "33" * 20, "0x" + "44" * 20
+KEY = "0x" + "55" * 32
+
+
+def matrix(**changes: Any) -> Matrix:
+    held: dict[str, Any] = {
+        "groups": (1, 2),
+        "actions": {1: frozenset({OTHER}), 2: frozenset()},
+        "wallets": {1: frozenset(), 2: frozenset()},
+        "keys": {KEY: frozenset({1})},
+        "cids": {ADD.hashed_cid: ADD.cid},
+        "master_wallet": MASTER,
+        "names": {KEY: "runner"},
+    }
+    return Matrix(**held | changes)
+
+
+def test_members_come_and_go_one_by_one() -> None:
+    edits = matrix().edits([
+        Change("action", ADD.hashed_cid, 1, on=True),
+        Change("action", OTHER, 1, on=False),
+        Change("wallet", OPS, 2, on=True),
+    ])  # fmt: skip
+    assert [edit.code for edit in edits] == [
+        f"svc.groups.add_action(1, {ADD.cid!r})",
+        f"svc.groups.remove_action(1, {OTHER!r})",
+        f"svc.groups.add_wallet(2, {OPS!r})",
+    ]
+    assert cost_of(edits).cents == 3
+
+
+def test_an_action_known_by_its_hash_alone_writes_its_group_anew_with_the_complete_list() -> None:
+    (edit,) = matrix(cids={}).edits([Change("action", ADD.hashed_cid, 1, on=True)])
+    assert edit.verb == "groups.update"
+    assert edit.options == {"actions": sorted([OTHER, ADD.hashed_cid])}
+
+
+def test_everything_is_written_and_withdrawn_with_what_stays() -> None:
+    (edit,) = matrix().edits([Change("action", EVERY, 1, on=True)])
+    assert edit.code == f"svc.groups.update(1, actions=[svcnb.everything, {OTHER!r}])"
+    after = matrix().with_changes([Change("action", EVERY, 1, on=True)])
+    (back,) = after.edits([Change("action", EVERY, 1, on=False)])
+    assert back.code == f"svc.groups.update(1, actions=[{OTHER!r}])"
+
+
+def test_all_groups_of_a_key_are_one_call() -> None:
+    edits = matrix().edits([Change("key", KEY, 2, on=True), Change("key", KEY, EVERY_GROUP, on=True)])
+    assert [edit.code for edit in edits] == [
+        f"svc.usage_keys.update({KEY!r}, execute_in_groups=[svcnb.everything, 1, 2])"
+    ]
+    assert cost_of(edits).cents == 1
+
+
+def test_a_change_that_changes_nothing_costs_nothing() -> None:
+    assert matrix().edits([Change("key", KEY, 1, on=True), Change("action", ADD.hashed_cid, 1, on=False)]) == []
+    assert cost_of([]).cents == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change("action", EVERY, 1, on=True), "group 1 relies on a wildcard"),
+        (Change("wallet", MASTER, 2, on=True), "group 2 reaches the account's master wallet"),
+        (Change("wallet", EVERY, 2, on=True), "group 2 reaches the account's master wallet"),
+        (Change("key", KEY, EVERY_GROUP, on=True), "runner: the key relies on a wildcard"),
+    ],
+)
+def test_what_reaches_too_far_is_said_before_it_is_so(change: Change, said: str) -> None:
+    assert matrix().warnings() == []
+    found = matrix().with_changes([change]).warnings()
+    assert any(text.startswith(said) for text in found), found
+
+
+def test_an_account_without_a_master_wallet_has_none_to_reach() -> None:
+    assert not any(
+        "master" in text
+        for text in matrix(master_wallet=None, wallets={1: frozenset({OPS}), 2: frozenset()}).warnings()
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change("action", OTHER, 7, on=True), "no group 7"),
+        (Change("wallet", OPS, EVERY_GROUP, on=True), "no group 0"),
+        (Change("key", OTHER, 1, on=True), "no such key"),
+        (Change("node", OTHER, 1, on=True), "no permissions of 'node'"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_cell_that_is_not_there_is_refused(change: Change, said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        matrix().edits([change])
+
+
+def read(svc: svcnb.Client) -> Matrix:
+    held = [(group, svc.groups.contents(group)) for group in svc.groups.list()]
+    return Matrix.of(
+        held, svc.usage_keys.list(), cids={ADD.hashed_cid: ADD.cid}, master_wallet=master_wallet_of(svc.wallets.list())
+    )
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_after_its_calls_an_account_is_what_the_matrix_said(emulator) -> None:
+    svc = emulator.client()
+    svc = svc.with_key(svc.accounts.create("matrix"))
+    hidden = svcnb.Action("const main = () => 'known by hash alone'")
+    one, two = svc.groups.create("one", actions=[hidden]), svc.groups.create("two")
+    wallet = svc.wallets.create()
+    key = svc.usage_keys.create("runner", execute_in_groups=[one])
+    credit = svc.billing.balance().available_cents
+    steps = [
+        [Change("action", ADD.hashed_cid, one.id, on=True), Change("wallet", wallet.address, two.id, on=True)],
+        [Change("action", hidden.hashed_cid, two.id, on=True), Change("key", key.api_key_hash, two.id, on=True)],
+        [Change("action", EVERY, one.id, on=True), Change("wallet", EVERY, one.id, on=True)],
+        [Change("action", EVERY, one.id, on=False), Change("key", key.api_key_hash, EVERY_GROUP, on=True)],
+    ]
+    spent = 0
+    for changes in steps:
+        before = read(svc)
+        edits = before.edits(changes)
+        spent += cost_of(edits).cents
+        for edit in edits:
+            exec(edit.code, {"svc": svc, "svcnb": svcnb})  # noqa: S102 - what is shown is what runs
+        assert read(svc) == before.with_changes(changes)
+    assert credit - svc.billing.balance().available_cents == spent
+    assert any("master" in text for text in read(svc).warnings())

@@ -1,0 +1,120 @@
+"""What a learner's notebook may do at the desk, and what it may not."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+import svcnb
+from svcnb.control import ControlRefused, EmulatorControl
+from svcnb.workshop import Workshop
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+ADDRESS = "0x" + "11" * 20
+
+
+def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
+    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=data)  # noqa: S310 - the desk's own address
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+@pytest.fixture
+def lesson(at_desk: Workshop) -> Any:
+    assert at_desk.desk is not None
+    handle = svcnb.lesson("quickstart")
+    assert isinstance(handle, EmulatorControl)
+    yield handle
+    handle.close()
+
+
+def test_a_lesson_in_a_workshop_uses_the_emulator_of_all(lesson: EmulatorControl, at_desk: Workshop) -> None:
+    assert lesson.base_url == at_desk.emulator.base_url
+    assert lesson.client().node.chain_config().chain_id == at_desk.emulator.chain_id
+
+
+def test_a_learner_gets_eth_and_a_contract_wallet(lesson: EmulatorControl) -> None:
+    assert lesson.faucet(ADDRESS) == 10 * 10**18
+    assert lesson.contract_wallet(ADDRESS).startswith("0x")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda emu: emu.reset(),
+        lambda emu: emu.snapshot("mine"),
+        lambda emu: emu.clock.advance(300),
+        lambda emu: emu.faults.next("chain"),
+        lambda emu: emu.network("deny"),
+        lambda emu: emu.credit(ADDRESS, 10**6),
+        lambda emu: emu.runs(),
+    ],
+    ids=["reset", "snapshot", "clock", "faults", "network", "credit", "runs of others"],
+)
+def test_what_concerns_everybody_is_the_teachers(lesson: EmulatorControl, verb: Any) -> None:
+    with pytest.raises(ControlRefused, match="teacher's") as refused:
+        verb(lesson)
+    assert refused.value.status == 403
+
+
+def test_the_control_planes_secret_stays_at_the_desk(lesson: EmulatorControl, at_desk: Workshop) -> None:
+    secret = "the teacher's"
+    assert secret not in json.dumps(lesson.state())
+    assert all(secret not in value for each in at_desk.hand_out().values() for value in each.values())
+
+
+def test_a_verdict_reaches_the_board_and_the_answer_does_not(at_desk: Workshop, names: list[str]) -> None:
+    svcnb.exercises.check("cids.changes", ...)  # not tried yet
+    svcnb.exercises.check("cids.changes", {"other js_params"})
+    assert at_desk.board().as_dict()[names[0]] == {"cids.changes": {"right": False, "tries": 1}}
+    svcnb.exercises.check(
+        "cids.changes",
+        {"a space after the last brace", "a comment reworded", "Windows line ends instead of Unix ones"},
+    )
+    assert at_desk.board().as_dict()[names[0]] == {"cids.changes": {"right": True, "tries": 2}}
+
+
+def test_a_desk_that_is_gone_stops_no_lesson(at_desk: Workshop) -> None:
+    at_desk.close()
+    assert svcnb.exercises.check("cids.changes", set()).right is False
+
+
+def test_the_board_is_the_teachers(at_desk: Workshop, names: list[str]) -> None:
+    desk = at_desk.desk
+    assert desk is not None
+    status, page = ask(desk.board_url)
+    assert status == 200
+    assert names[0] in page
+    assert ask(f"{desk.url}/board")[0] == 401
+    assert ask(f"{desk.url}/board.json", at_desk.learner(names[0]).token)[0] == 401
+    status, text = ask(f"{desk.url}/board.json", desk.teacher_token)
+    assert set(json.loads(text)) >= set(names)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"exercise": "no.such", "right": True}, 422),
+        ({"exercise": "cids.derive"}, 422),
+        (b"not json", 422),
+        ({"exercise": "x" * 100_000, "right": True}, 413),
+    ],
+    ids=["unknown", "incomplete", "no JSON", "too long"],
+)
+def test_what_is_no_verdict_is_refused(at_desk: Workshop, names: list[str], body: object, status: int) -> None:
+    assert at_desk.desk is not None
+    assert ask(f"{at_desk.desk.url}/verdicts", at_desk.learner(names[0]).token, body)[0] == status
+    assert ask(f"{at_desk.desk.url}/verdicts", "a guess", body)[0] == 401
+    assert ask(f"{at_desk.desk.url}/control/faucet", "", {"address": ADDRESS})[0] == 401

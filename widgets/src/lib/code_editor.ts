@@ -1,0 +1,39 @@
+/**
+ * Loads the code editor. Its bundle is large, so it travels once from the kernel to the page, when the first panel asks,
+ * and every other panel of the page takes that one. The kernel names it by its content: after an upgrade the page takes
+ * the new one.
+ */
+import type { Module } from "../codemirror/interface.ts";
+
+/** What tells the bundle: its hash alone, or with its text. */
+interface Bundle {
+  hash: string;
+  script?: string;
+}
+
+type Ask = (name: string, args: Record<string, unknown>, label?: string) => Promise<Bundle>;
+
+const KEPT = Symbol.for("svcnb.codemirror");
+const page = globalThis as { [KEPT]?: Map<string, Promise<Module>> };
+
+/** Returns the editor's module; asks the kernel for its text only if no panel of this page has it. */
+export async function codeEditor(ask: Ask, load: (script: string) => Promise<Module> = imported): Promise<Module> {
+  const kept = page[KEPT] ??= new Map();
+  const { hash } = await ask("editor_bundle", { with_script: false });
+  const known = kept.get(hash);
+  if (known) return known;
+  const loading = ask("editor_bundle", { with_script: true }, "Loading the editor").then(({ script }) => load(script!));
+  kept.set(hash, loading);
+  // What failed once, as with a kernel that just stopped, may be asked for again.
+  loading.catch(() => kept.delete(hash));
+  return loading;
+}
+
+async function imported(script: string): Promise<Module> {
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  try {
+    return await import(url);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}

@@ -1,0 +1,144 @@
+/** Wallets in the browser: found by EIP-6963, spoken to by EIP-1193. */
+import { PanelError } from "./wire.ts";
+
+/** An EIP-1193 provider. */
+export interface Provider {
+  request(call: { method: string; params?: unknown[] }): Promise<unknown>;
+  on?(event: string, listener: (value: unknown) => void): void;
+  removeListener?(event: string, listener: (value: unknown) => void): void;
+}
+
+/** A wallet that has announced itself. */
+export interface Wallet {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: Provider;
+}
+
+/** The chain that a wallet must be on. */
+export interface Chain {
+  id: number;
+  name: string;
+  rpc: string;
+  token: string;
+}
+
+interface Announcement {
+  info: { uuid: string; name: string; rdns: string };
+  provider: Provider;
+}
+
+// EIP-1193 and EIP-3326.
+const REJECTED = 4001;
+const UNAUTHORIZED = 4100;
+const UNKNOWN_CHAIN = 4902;
+
+/**
+ * Watches for wallets until it is stopped. `found` gets all that are there whenever there is a new one. A page that only
+ * has the older `window.ethereum` gives that.
+ */
+export function discover(found: (wallets: Wallet[]) => void): () => void {
+  const wallets = new Map<string, Wallet>();
+  const announced = (event: Event) => {
+    const { info, provider } = (event as CustomEvent<Announcement>).detail ?? {};
+    if (!info || !provider || wallets.has(info.uuid)) return;
+    wallets.set(info.uuid, { id: info.uuid, name: info.name, provider });
+    found([...wallets.values()]);
+  };
+  globalThis.addEventListener("eip6963:announceProvider", announced);
+  globalThis.dispatchEvent(new Event("eip6963:requestProvider"));
+  const older = (globalThis as { ethereum?: Provider }).ethereum;
+  if (wallets.size === 0 && older) {
+    wallets.set("window", { id: "window", name: "Browser wallet", provider: older });
+    found([...wallets.values()]);
+  }
+  return () => globalThis.removeEventListener("eip6963:announceProvider", announced);
+}
+
+/** Asks for an account; the wallet asks its owner. */
+export async function connect({ name, provider }: Wallet): Promise<string> {
+  const accounts = await asked(name, "eth_requestAccounts", provider);
+  const first = Array.isArray(accounts) ? accounts[0] : undefined;
+  if (typeof first !== "string") {
+    throw new PanelError({ type: "NoAccount", message: `${name} gave no account.`, hint: "Unlock it and try again." });
+  }
+  return first;
+}
+
+/** Makes sure that the wallet is on a chain: asks it to switch, and to add the chain if it does not know it. */
+export async function requireChain(wallet: Wallet, chain: Chain): Promise<void> {
+  const wanted = `0x${chain.id.toString(16)}`;
+  const on = async () => Number(await asked(wallet.name, "eth_chainId", wallet.provider));
+  if (await on() === chain.id) return;
+  try {
+    await asked(wallet.name, "wallet_switchEthereumChain", wallet.provider, [{ chainId: wanted }]);
+  } catch (error) {
+    if (!(error instanceof WalletError) || error.code !== UNKNOWN_CHAIN) throw wrongChain(wallet, chain, error);
+    try {
+      await add(wallet, chain, wanted);
+    } catch (refused) {
+      throw wrongChain(wallet, chain, refused);
+    }
+  }
+  if (await on() !== chain.id) throw wrongChain(wallet, chain);
+}
+
+async function add(wallet: Wallet, chain: Chain, wanted: string): Promise<void> {
+  const symbol = chain.token || "ETH";
+  await asked(wallet.name, "wallet_addEthereumChain", wallet.provider, [{
+    chainId: wanted,
+    chainName: chain.name || `Chain ${chain.id}`,
+    nativeCurrency: { name: symbol, symbol, decimals: 18 },
+    rpcUrls: chain.rpc ? [chain.rpc] : [],
+  }]);
+}
+
+/** Lets the wallet sign typed data (EIP-712). */
+export async function signTypedData({ name, provider }: Wallet, address: string, typedData: unknown): Promise<string> {
+  return String(await asked(name, "eth_signTypedData_v4", provider, [address, JSON.stringify(typedData)]));
+}
+
+/** Lets the wallet sign and send a transaction, and returns its hash. The wallet counts its own nonces. */
+export async function sendTransaction({ name, provider }: Wallet, fields: Record<string, unknown>): Promise<string> {
+  const { nonce: _nonce, type: _type, chainId: _chainId, ...rest } = fields;
+  return String(await asked(name, "eth_sendTransaction", provider, [rest]));
+}
+
+/** What a wallet refused, in words. */
+export class WalletError extends PanelError {
+  constructor(name: string, method: string, readonly code: number | undefined, told: string) {
+    super({ type: "WalletError", ...inWords(name, method, code, told) });
+  }
+}
+
+async function asked(name: string, method: string, provider: Provider, params?: unknown[]): Promise<unknown> {
+  try {
+    return await provider.request(params ? { method, params } : { method });
+  } catch (error) {
+    const { code, message } = (error ?? {}) as { code?: number; message?: string };
+    throw new WalletError(name, method, code, message ?? String(error));
+  }
+}
+
+function inWords(name: string, method: string, code: number | undefined, told: string) {
+  if (code === REJECTED) {
+    return {
+      message: `${name} said no: the request was rejected.`,
+      hint: "Nothing was signed or sent. Try again when it is meant.",
+    };
+  }
+  if (code === UNAUTHORIZED) {
+    return { message: `${name} does not let this page use that account.`, hint: "Connect the wallet again." };
+  }
+  return { message: `${name}: ${told}`, hint: `It was asked for ${method}. Open the wallet to see more.` };
+}
+
+function wrongChain({ name }: Wallet, chain: Chain, cause?: unknown): PanelError {
+  const why = cause instanceof PanelError ? ` ${cause.message}` : "";
+  const rpc = chain.rpc ? ` Its node is ${chain.rpc}.` : "";
+  return new PanelError({
+    type: "WrongChain",
+    message: `${name} is on another chain than ${chain.id}${chain.name ? ` (${chain.name})` : ""}.${why}`,
+    hint: `Switch the wallet to chain ${chain.id} and try again.${rpc}`,
+  });
+}

@@ -1,0 +1,71 @@
+/** A run's timeline: one row an event, its time, how long the action waited for it as a bar, the isolate's memory. */
+import { h } from "./dom.ts";
+
+export interface TraceRow {
+  label: string;
+  kind: string;
+  /** Milliseconds from the start of the run at which the action began to wait. */
+  from_ms: number;
+  /** Milliseconds from the start of the run. */
+  at_ms: number;
+  failed: boolean;
+  /** Why the operation was refused; empty when it was not. */
+  refused: string;
+  memory_bytes: number | null;
+}
+
+export interface TraceView {
+  engine: string;
+  elapsed_ms: number;
+  waited_ms: number;
+  rows: TraceRow[];
+  /** Events beyond those shown. */
+  more: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+const NARROWEST_PERCENT = 0.8;
+
+export function waterfall(trace: TraceView): HTMLElement {
+  const whole = Math.max(trace.elapsed_ms, 0.001);
+  const more = trace.more > 0 ? `, ${trace.more} more events` : "";
+  const head = h(
+    "tr",
+    {},
+    ...["ms", "event", "waiting", "memory"].map((title) => h("th", { scope: "col" }, title)),
+  );
+  return h(
+    "div",
+    { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Timeline" },
+    h(
+      "table",
+      { class: "svcnb-waterfall" },
+      h("thead", {}, head),
+      h("tbody", {}, ...trace.rows.map((row) => line(row, whole))),
+    ),
+    h(
+      "small",
+      { class: "svcnb-hint" },
+      `Engine ${trace.engine}; ${trace.waited_ms.toFixed(1)} of ${trace.elapsed_ms.toFixed(1)} ms waiting for the ` +
+        `service${more}.`,
+    ),
+  );
+}
+
+function line(row: TraceRow, whole: number): HTMLElement {
+  const left = Math.min(row.from_ms / whole * 100, 100 - NARROWEST_PERCENT);
+  const width = Math.min(Math.max((row.at_ms - row.from_ms) / whole * 100, NARROWEST_PERCENT), 100 - left);
+  const bar = h("span", {
+    class: `svcnb-bar svcnb-bar-${row.failed ? "failed" : row.kind}`,
+    style: `left:${left.toFixed(2)}%;width:${width.toFixed(2)}%`,
+  });
+  const memory = row.memory_bytes === null ? "" : `${(row.memory_bytes / MEGABYTE).toFixed(1)} MB`;
+  return h(
+    "tr",
+    {},
+    h("td", { class: "svcnb-number" }, row.at_ms.toFixed(1)),
+    h("td", {}, row.label, row.refused && h("div", { class: "svcnb-bad" }, row.refused)),
+    h("td", {}, h("span", { class: "svcnb-track" }, bar)),
+    h("td", { class: "svcnb-number" }, memory),
+  );
+}

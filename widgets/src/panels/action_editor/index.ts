@@ -1,0 +1,290 @@
+/** The action editor: write an action, watch its CID, run it, see what happened. */
+import type { Editor, Mark, Module, Names, Options } from "../../codemirror/interface.ts";
+import { changeBetween } from "../../lib/change.ts";
+import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";
+import { codeEditor } from "../../lib/code_editor.ts";
+import { field, h, type Panel, panel, type Widget } from "../../lib/panel.ts";
+import { mountPlain } from "../../lib/plain_editor.ts";
+import { deriveCard } from "./derive.ts";
+import { identity } from "./identity.ts";
+import { type Account, standing } from "./standing.ts";
+import { type Outcome, outcome } from "./outcome.ts";
+
+interface Setup {
+  names: Names;
+  base: string;
+  params: string;
+  name: string;
+  has_key: boolean;
+}
+
+/** How long one may pause between keystrokes before the kernel hears of them. */
+const PAUSE_MS = 250;
+
+export type Load = (at: Panel) => Promise<Module>;
+
+/** Makes the panel; tests pass another way to get the editor. */
+export function actionEditor(load: Load): Widget {
+  return panel("Action editor", (at) => {
+    const view = new View(at, load);
+    return () => view.close();
+  });
+}
+
+class View {
+  private readonly editors: Editor[] = [];
+  private readonly identity = identity(() => this.rebase());
+  private readonly standing;
+  private readonly results = h("div", { "aria-live": "polite" });
+  private readonly notes = h("p", { class: "svcnb-hint", hidden: true });
+  private readonly jsonNote = h("p", { class: "svcnb-bad", role: "alert", hidden: true });
+  private readonly name = h("input", { type: "text", autocomplete: "off", placeholder: "increment" });
+  private readonly runButton: HTMLButtonElement;
+  private source: Editor;
+  private params: Editor;
+  private base = "";
+  private marks: Mark[] = [];
+  private pause: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+
+  constructor(private readonly at: Panel, load: Load) {
+    const editorHost = h("div", { class: "svcnb-editor" });
+    const paramsHost = h("div", { class: "svcnb-editor svcnb-editor-small" });
+    const submit = () => this.runButton.click();
+    const text = at.get<string>("source");
+    this.source = this.mounted(mountPlain, editorHost, {
+      text,
+      label: "Source of the action",
+      language: "javascript",
+      changed: (now) => this.typed(now),
+      submit,
+    });
+    this.params = this.mounted(mountPlain, paramsHost, {
+      text: "",
+      label: "Parameters",
+      language: "json",
+      changed: () => this.later(),
+      submit,
+    });
+    this.runButton = at.button("Run", () => this.run(), { kind: "primary" });
+    this.standing = standing(() => at.call<Account>("look_up", {}, "Reading the account"), at);
+    at.body.append(
+      editorHost,
+      this.notes,
+      h("div", { class: "svcnb-columns" }, this.identity.element, this.standing.element),
+      h(
+        "div",
+        { class: "svcnb-card" },
+        h("h3", {}, "Parameters"),
+        h(
+          "small",
+          { class: "svcnb-hint" },
+          "JSON: all that main receives, and all that a caller controls. May be empty.",
+        ),
+        paramsHost,
+        this.jsonNote,
+        h(
+          "div",
+          { class: "svcnb-row" },
+          this.runButton,
+          at.button("May this key run it?", () => this.explain(), { kind: "quiet" }),
+          h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs. A cent a second; a failed run costs nothing."),
+        ),
+        this.results,
+      ),
+      deriveCard(at, () => this.source.text(), (derived) => this.source.replace(derived)),
+      this.registerCard(),
+    );
+    this.show(text);
+    at.model.on("change:source", this.followed as never);
+    this.begin(load, editorHost, paramsHost, submit);
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.pause);
+    this.at.model.off("change:source", this.followed as never);
+    for (const editor of this.editors) editor.destroy();
+  }
+
+  /** Another view, or Python, has changed the source. */
+  private readonly followed = () => {
+    const text = this.at.get<string>("source");
+    if (text !== this.source.text()) this.source.replace(text);
+  };
+
+  private async begin(load: Load, editorHost: HTMLElement, paramsHost: HTMLElement, submit: () => void): Promise<void> {
+    const { at } = this;
+    await at.attempt(async () => {
+      const setup = await at.call<Setup>("setup", {}, "Opening the editor");
+      if (this.closed) return;
+      this.base = setup.base;
+      this.name.value = setup.name;
+      this.params.replace(setup.params);
+      this.show(this.source.text());
+      if (setup.has_key) this.standing.read();
+      else this.standing.closed();
+      const { mount } = await load(at);
+      if (this.closed) return;
+      const begun = { source: this.source, params: this.params };
+      const focused = begun.source.hasFocus();
+      this.source = this.mounted(mount, editorHost, {
+        text: begun.source.text(),
+        label: "Source of the action",
+        language: "javascript",
+        names: setup.names,
+        changed: (now) => this.typed(now),
+        submit,
+      });
+      this.params = this.mounted(mount, paramsHost, {
+        text: begun.params.text(),
+        label: "Parameters",
+        language: "json",
+        changed: () => this.later(),
+        submit,
+      });
+      begun.source.destroy();
+      begun.params.destroy();
+      if (focused) this.source.focus();
+      this.show(this.source.text());
+      at.root.dataset.ready = "yes";
+      await this.look();
+    });
+  }
+
+  private mounted(mount: Module["mount"], host: HTMLElement, options: Options): Editor {
+    const editor = mount(host, options);
+    this.editors.push(editor);
+    return editor;
+  }
+
+  private typed(now: string): void {
+    this.show(now);
+    this.later();
+  }
+
+  /** Everything that follows from the bytes alone, at once. */
+  private show(text: string): void {
+    const bytes = sourceBytes(text);
+    const id = cid(bytes);
+    const hashed = hashedCid(id);
+    const change = changeBetween(this.base, text);
+    this.identity.show(id, hashed, bytes.length, change);
+    this.standing.show(hashed);
+    this.source?.markChange(change);
+  }
+
+  /** What the kernel has to hear, once one pauses. */
+  private later(): void {
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.tell(), PAUSE_MS);
+  }
+
+  private tell(): void {
+    const { model } = this.at;
+    clearTimeout(this.pause);
+    if (model.get("source") !== this.source.text()) {
+      model.set("source", this.source.text());
+      model.save_changes();
+    }
+    this.checkParams();
+    this.at.call("keep", { params: this.params.text(), name: this.name.value }).catch(() => {});
+    this.look().catch(() => {}); // a kernel that is gone is told where something was asked for
+  }
+
+  private async look(): Promise<void> {
+    const source = this.source.text();
+    const { marks, missing } = await this.at.call<{ marks: Mark[]; missing: string }>("lint", { source });
+    if (this.closed || source !== this.source.text()) return;
+    this.marks = marks;
+    this.source.mark(marks);
+    const errors = marks.filter(({ severity }) => severity === "error").length;
+    const told = [count(errors, "error"), count(marks.length - errors, "warning")].filter(Boolean).join(" and ");
+    this.notes.hidden = !missing && !told;
+    this.notes.textContent = missing ||
+      `The linter found ${told}: ${marks.map(({ line, message }) => `line ${line}: ${message}`).join("; ")}.`;
+  }
+
+  private checkParams(): boolean {
+    const text = this.params.text();
+    this.jsonNote.hidden = true;
+    if (!text.trim()) return true;
+    try {
+      JSON.parse(text);
+      return true;
+    } catch (error) {
+      this.jsonNote.textContent = `No JSON yet: ${(error as Error).message}`;
+      this.jsonNote.hidden = false;
+      return false;
+    }
+  }
+
+  private async run(): Promise<void> {
+    this.tell();
+    if (!this.checkParams()) {
+      this.params.focus();
+      return;
+    }
+    const args = { source: this.source.text(), params: this.params.text() };
+    const found = await this.at.call<Outcome>("run", args, "Running");
+    this.results.replaceChildren(outcome(found, (line, column) => this.source.goTo(line, column)));
+    if (!found.ok && found.line !== null && args.source === this.source.text()) {
+      const thrown: Mark = {
+        line: found.line,
+        column: found.column ?? 1,
+        severity: "error",
+        message: found.name ? `${found.name}: ${found.message}` : found.message,
+      };
+      this.source.mark([...this.marks, thrown]);
+    }
+  }
+
+  private async explain(): Promise<void> {
+    const args = { source: this.source.text() };
+    const { permitted, text, repair } = await this.at.call<{ permitted: boolean; text: string; repair: string }>(
+      "explain",
+      args,
+      "Looking at groups and keys",
+    );
+    this.results.replaceChildren(
+      h("h3", { class: permitted ? "svcnb-good" : "svcnb-bad" }, permitted ? "✓ It may" : "✗ It may not"),
+      h("pre", { tabindex: "0" }, text),
+      ...(repair ? [h("h3", {}, "What repairs it"), h("pre", { tabindex: "0" }, repair)] : []),
+    );
+  }
+
+  private registerCard(): HTMLElement {
+    const done = h("p", { role: "status" });
+    const register = this.at.button("Register", async () => {
+      const args = { source: this.source.text(), name: this.name.value };
+      await this.at.call("register", args, "Registering");
+      done.textContent = `Registered as ${args.name}. Registering grants nothing: groups do.`;
+      this.rebase();
+      this.standing.read();
+    });
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Register it with the account"),
+      h(
+        "div",
+        { class: "svcnb-card" },
+        field("Name", this.name, "Costs one cent. The name stands in lists, beside the hashed CID."),
+        h("div", { class: "svcnb-row" }, register),
+        done,
+      ),
+    );
+  }
+
+  /** From now on changes are told against the present text. */
+  private rebase(): void {
+    this.base = this.source.text();
+    this.show(this.base);
+  }
+}
+
+function count(number: number, what: string): string {
+  return number === 0 ? "" : `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+export default actionEditor((at) => codeEditor((name, args, label) => at.call(name, args, label)));

@@ -1,0 +1,114 @@
+/** Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first. */
+import { field, h, type Panel, panel } from "../../lib/panel.ts";
+import { explainer } from "./explain.ts";
+import { matrix, type Shown, Ticks } from "./matrix.ts";
+
+interface State extends Shown {
+  ready: boolean;
+  managed: boolean;
+  warnings: string[];
+}
+
+interface Preview {
+  calls: string[];
+  cost: string;
+  warnings: string[];
+}
+
+export default panel("Permissions", (at) => {
+  const notes = h("div", {});
+  const place = h("div", {});
+  const pending = h("div", { "aria-live": "polite" });
+  const filter = h("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  const explain = explainer(at);
+  let state: State = at.get("state");
+  let ticks = new Ticks([]);
+
+  const draw = () => {
+    const focused = place.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
+    place.replaceChildren(matrix(state, ticks, filter.value, !state.managed, changed));
+    // Redrawn under the hands of whoever works by keyboard.
+    if (focused) {
+      [...place.querySelectorAll("input")].find((box) => box.getAttribute("aria-label") === focused)?.focus();
+    }
+  };
+  const forget = () => {
+    ticks = new Ticks(state.on);
+    pending.replaceChildren();
+    draw();
+  };
+  let asked = 0;
+  const changed = () => {
+    asked += 1;
+    const mine = asked;
+    const changes = ticks.changes;
+    if (changes.length === 0) return pending.replaceChildren();
+    at.attempt(async () => {
+      const preview = await at.call<Preview>("preview", { changes }, "Adding up");
+      if (mine === asked) pending.replaceChildren(summary(at, changes, preview, forget));
+    });
+  };
+
+  filter.addEventListener("input", draw);
+  at.body.append(
+    notes,
+    h(
+      "div",
+      { class: "svcnb-row" },
+      field("Filter", filter),
+      at.button("Read again", () => at.call("read", {}, "Reading the account")),
+    ),
+    place,
+    pending,
+    explain.element,
+  );
+  at.watch<State>("state", (now) => {
+    state = now;
+    notes.replaceChildren(...remarks(state));
+    forget();
+    explain.offer(state.rows);
+  });
+  at.attempt(() => at.call("read", {}, "Reading the account"));
+});
+
+function remarks({ ready, managed, groups, warnings }: State): HTMLElement[] {
+  const found: HTMLElement[] = [];
+  if (ready && !managed) {
+    found.push(notice("This account is ChainSecured, or the key is unknown.", [
+      "Its owner changes permissions on the chain: svc.chain_secured.open(owner). Here they can be looked at.",
+    ]));
+  }
+  if (ready && groups.length === 0) {
+    found.push(h("p", { class: "svcnb-muted" }, 'The account has no groups yet: svc.groups.create("signers").'));
+  }
+  if (warnings.length > 0) found.push(notice("Beware", warnings));
+  return found;
+}
+
+function notice(title: string, texts: string[]): HTMLElement {
+  const list = texts.length === 1 ? h("p", {}, texts[0]) : h("ul", {}, ...texts.map((text) => h("li", {}, text)));
+  return h("div", { class: "svcnb-notice" }, h("div", {}, h("strong", {}, title), list));
+}
+
+/** What would be done: the calls, what they cost, what to beware of, and the button that does it. */
+function summary(at: Panel, changes: unknown[], { calls, cost, warnings }: Preview, forget: () => void): HTMLElement {
+  const some = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const apply = at.button(
+    warnings.length > 0 ? "Apply anyway" : "Apply",
+    async () => {
+      await at.call("apply", { changes, calls }, "Applying");
+      forget();
+    },
+    { kind: warnings.length > 0 ? "danger" : "primary" },
+  );
+  const discard = h("button", { type: "button", onclick: forget }, "Discard");
+  return h(
+    "div",
+    { class: "svcnb-card svcnb-pending" },
+    h("h3", {}, `${some(changes.length, "change")} by ${some(calls.length, "call")}, cost: ${cost}`),
+    warnings.length > 0 && notice("This would be dangerous", warnings),
+    h("pre", { tabindex: "0", "aria-label": "The calls, as Python" }, h("code", {}, calls.join("\n"))),
+    h("p", { class: "svcnb-hint" }, "A fresh grant can take a moment to act."),
+    h("div", { class: "svcnb-row" }, apply, discard),
+  );
+}

@@ -1,0 +1,89 @@
+/** The part of the panel where a wallet of the browser is chosen and connected. */
+import { h, type Panel, PanelError } from "../../lib/panel.ts";
+import { type Chain, connect, discover, requireChain, type Wallet } from "../../lib/wallet.ts";
+
+type Connected = (address: string, name: string) => void;
+
+export class BrowserWallet {
+  readonly element: HTMLElement;
+  readonly stop: () => void;
+  private readonly listeners = new Set<Connected>();
+  private readonly list: HTMLElement;
+  private readonly state: HTMLElement;
+  private wallets: Wallet[] = [];
+  private chosen: { wallet: Wallet; address: string } | undefined;
+
+  constructor(private readonly panel: Panel) {
+    this.list = h("div", { class: "svcnb-row" });
+    this.state = h("p", { role: "status", class: "svcnb-muted" });
+    this.element = h("div", {}, this.list, this.state);
+    this.show();
+    this.stop = discover((wallets) => {
+      this.wallets = wallets;
+      this.show();
+    });
+  }
+
+  /** The address of the connected wallet; the empty text before. */
+  get address(): string {
+    return this.chosen?.address ?? "";
+  }
+
+  /** Calls back whenever a wallet is connected or changes its account; returns what ends that. */
+  onConnected(listener: Connected): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Connects a wallet, the first when none is named. */
+  async connect(
+    chain?: Chain,
+    wallet: Wallet | undefined = this.wallets[0],
+  ): Promise<{ address: string; name: string }> {
+    if (!wallet) {
+      throw new PanelError({
+        type: "NoWallet",
+        message: "No wallet was found in this browser.",
+        hint: "Install or unlock a wallet extension and reload the page, or sign with a local key.",
+      });
+    }
+    const address = await connect(wallet);
+    if (chain) await requireChain(wallet, chain);
+    this.chosen = { wallet, address };
+    wallet.provider.on?.("accountsChanged", (accounts) => this.changed(wallet, accounts as string[]));
+    await this.tell(address, wallet.name);
+    return { address, name: wallet.name };
+  }
+
+  /** The connected wallet; connects one if there is none. */
+  async ready(): Promise<{ wallet: Wallet; address: string }> {
+    if (!this.chosen) await this.connect();
+    return this.chosen!;
+  }
+
+  private changed(wallet: Wallet, accounts: string[]): void {
+    if (this.chosen?.wallet !== wallet) return;
+    const address = accounts[0];
+    this.chosen = address ? { wallet, address } : undefined;
+    void this.tell(address ?? "", address ? wallet.name : "");
+  }
+
+  private async tell(address: string, name: string): Promise<void> {
+    this.show();
+    await this.panel.call("connected", { address, name }, "Connecting");
+    if (address) { for (const listener of [...this.listeners]) listener(address, name); }
+  }
+
+  private show(): void {
+    this.list.replaceChildren(
+      ...this.wallets.map((wallet) =>
+        this.panel.button(`Connect ${wallet.name}`, () => this.connect(undefined, wallet), {})
+      ),
+    );
+    this.state.textContent = this.chosen
+      ? `${this.chosen.wallet.name} is connected: ${this.chosen.address}`
+      : this.wallets.length
+      ? "Not connected yet."
+      : "No wallet was found in this browser. Install or unlock a wallet extension and reload the page.";
+  }
+}

@@ -1,0 +1,86 @@
+/** An envelope for people: every field explained, its digest, and how long it is good. */
+import { h } from "../../lib/dom.ts";
+import { digest, type Envelope, type Flow } from "../../lib/typed_data.ts";
+
+/** What each flow is for, in a sentence. */
+export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: string]>> = {
+  CreateWallet: [
+    "Create a wallet",
+    "The service makes a wallet and keeps its key. It joins an account when the chain is told.",
+  ],
+  ConvertAccount: ["Convert an account", "Hands an API-mode account to this wallet. There is no way back."],
+  AddUsageApiKey: ["Mint a usage key", "The service makes a usage key. It opens nothing until the chain is told."],
+  BillingAuth: ["Open billing", "Shows credit and pays, in the place of a key: the X-Wallet-Auth header."],
+};
+
+const EXPLAINED: Readonly<Record<string, string>> = {
+  "domain.name": "Which service this is for. Another service refuses it.",
+  "domain.version": "Version of the domain, always 1.",
+  "domain.chainId": "The node's chain. A signature for another chain is refused.",
+  "primaryType": "What it is for. A signature for one flow is refused by every other.",
+  "types": "Names and types of the fields. Their order is part of the hash.",
+  "message.address": "The wallet that signs, and that the service will hold to it.",
+  "message.issuedAt": "When it was made, in Unix seconds. The only protection against replay.",
+};
+
+/** The rows of an envelope. */
+export function rows(envelope: Envelope): [name: string, value: string, meaning: string][] {
+  const fields = envelope.types[envelope.primaryType] ?? [];
+  const values: [string, string][] = [
+    ["domain.name", envelope.domain.name],
+    ["domain.version", envelope.domain.version],
+    ["domain.chainId", envelope.domain.chainId],
+    ["primaryType", envelope.primaryType],
+    ["types", `${envelope.primaryType}(${fields.map(({ name, type }) => `${type} ${name}`).join(", ")})`],
+    ["message.address", envelope.message.address],
+    ["message.issuedAt", `${envelope.message.issuedAt} · ${moment(envelope.message.issuedAt)}`],
+  ];
+  return values.map(([name, value]) => [name, value, EXPLAINED[name] ?? ""]);
+}
+
+export function table(envelope: Envelope): HTMLElement {
+  return h(
+    "div",
+    { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "The envelope, field by field" },
+    h(
+      "table",
+      { class: "svcnb-envelope" },
+      h("thead", {}, h("tr", {}, ...["Field", "Value", "Meaning"].map((text) => h("th", { scope: "col" }, text)))),
+      h(
+        "tbody",
+        {},
+        ...rows(envelope).map(([name, value, meaning]) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, h("code", {}, name)),
+            h("td", {}, h("code", {}, value)),
+            h("td", { class: "svcnb-muted" }, meaning),
+          )
+        ),
+      ),
+    ),
+  );
+}
+
+/** The digest, or why there is none. */
+export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
+  try {
+    return { text: digest(envelope), ok: true };
+  } catch (error) {
+    return { text: error instanceof Error ? error.message : String(error), ok: false };
+  }
+}
+
+/** How long an envelope is still good, for people; `left` is in seconds. */
+export function validity(left: number, windowS: number): { text: string; good: boolean } {
+  if (left > 2 * windowS) return { text: "It is issued too far in the future.", good: false };
+  if (left <= 0) return { text: "It has expired. Take the present time and sign again.", good: false };
+  const whole = Math.floor(left);
+  return { text: `good for ${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`, good: true };
+}
+
+function moment(seconds: string): string {
+  const time = new Date(Number(seconds) * 1000);
+  return Number.isNaN(time.getTime()) ? "no time" : time.toISOString().replace("T", " ").replace(".000Z", " UTC");
+}

@@ -1,0 +1,322 @@
+/** Signing: an envelope composed and explained, signed by any wallet, judged by every rule, and sent. */
+import { copyButton, field, h, panel } from "../../lib/panel.ts";
+import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";
+import { type Chain, requireChain, signTypedData } from "../../lib/wallet.ts";
+import { BrowserWallet } from "./browser_wallet.ts";
+import { digestOf, PURPOSES, table, validity } from "./envelope.ts";
+import { answerRequests } from "./requests.ts";
+
+interface Setting {
+  client: boolean;
+  signer: string;
+  chain: Chain;
+  domain: string;
+  now: number;
+  window: number;
+  endpoints: Record<string, string>;
+  has_key: boolean;
+}
+
+interface Checked {
+  digest: string;
+  recovered: string;
+  rules: { rule: number; what: string; holds: boolean | null; detail: string }[];
+}
+
+interface Sent {
+  flow: string;
+  wallet_address: string;
+  derivation_path: string;
+  usage_api_key: string;
+  balance: string;
+}
+
+type With = "browser" | "key";
+
+const VERDICTS = new Map<boolean | null, readonly [string, string]>([
+  [true, ["✓ holds", "svcnb-good"]],
+  [false, ["✗ broken", "svcnb-bad"]],
+  [null, ["· does not apply", "svcnb-muted"]],
+]);
+
+export default panel("Signing", (at) => {
+  const requests = h("div", { "aria-live": "polite" });
+  const composer = h("div");
+  const wallet = new BrowserWallet(at);
+  at.body.append(requests, composer);
+  answerRequests(at, requests, wallet);
+
+  let setting: Setting | undefined;
+  let offset = 0; // seconds that the server's clock is ahead of this page's
+  let current: Envelope | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const now = () => Date.now() / 1000 + offset;
+
+  const look = async () => {
+    setting = await at.call<Setting>("setting", {}, "Asking the node");
+    offset = setting.now - Date.now() / 1000;
+    if (!setting.client && composer.childElementCount === 0) {
+      composer.append(h("h3", {}, "Wallet in the browser"), wallet.element);
+    }
+    return setting;
+  };
+
+  /** Everything below needs a client, and is built when the node has answered. */
+  const build = ({ chain, domain, signer, window: windowS, endpoints, has_key }: Setting) => {
+    const begun = at.get<string>("flow");
+    const flow = h(
+      "select",
+      {},
+      ...FLOWS.map((name) => h("option", { value: name, selected: name === begun }, `${PURPOSES[name][0]} (${name})`)),
+    );
+    const purpose = h("p", { class: "svcnb-muted" });
+
+    const how = radios("Sign with", [["browser", "a wallet in this browser"], [
+      "key",
+      signer ? `the key of this notebook (${signer.slice(0, 10)}…)` : "a private key",
+    ]], signer ? "key" : "browser");
+    const key = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
+    const keyField = field(
+      "Private key",
+      key,
+      "Used once, in the kernel; kept and saved nowhere. Use a key of a test chain.",
+    );
+    const isContract = h("input", { type: "checkbox" });
+    const contract = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
+    const contractField = field(
+      "Contract wallet",
+      contract,
+      "Its address. It must be deployed; the wallet above signs in its name (ERC-1271).",
+    );
+
+    const address = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
+    const issued = h("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
+    const shown = h("div");
+    const digest = h("code", { class: "svcnb-digest" });
+    const countdown = h("span", { class: "svcnb-countdown" });
+    const result = h("div", { "aria-live": "polite" });
+
+    const chosen = () => how.value() as With;
+    const compose = () => {
+      const name = flow.value as Flow;
+      purpose.textContent = `${PURPOSES[name][1]} Its endpoint: ${endpoints[name]}.`;
+      keyField.hidden = chosen() !== "key" || signer !== "";
+      wallet.element.hidden = chosen() !== "browser";
+      contractField.hidden = !isContract.checked;
+      const claimed = isContract.checked ? contract.value.trim() : address.value.trim();
+      current = envelope(name, claimed || `0x${"0".repeat(40)}`, chain.id, issued.value.trim() || "0", domain);
+      shown.replaceChildren(table(current));
+      const found = digestOf(current);
+      digest.textContent = found.text;
+      digest.classList.toggle("svcnb-bad", !found.ok);
+      tick();
+    };
+    const tick = () => {
+      const { text, good } = validity(Number(issued.value) + windowS - now(), windowS);
+      countdown.textContent = text;
+      countdown.className = `svcnb-countdown ${good ? "svcnb-good" : "svcnb-bad"}`;
+    };
+    const present = async () => {
+      await look();
+      issued.value = String(Math.floor(now()));
+      compose();
+    };
+    const follow = () => {
+      if (chosen() === "browser") address.value = wallet.address;
+      else if (signer) address.value = signer;
+      compose();
+    };
+
+    const sign = async () => {
+      result.replaceChildren();
+      if (chosen() === "key" && !signer) {
+        address.value =
+          (await at.call<{ address: string }>("address_of", { key: key.value }, "Reading the key")).address;
+      }
+      if (chosen() === "browser") {
+        await wallet.ready();
+        address.value = wallet.address;
+      }
+      compose();
+      const typedData = current!;
+      let signature: string;
+      if (chosen() === "browser") {
+        const ready = await wallet.ready();
+        await requireChain(ready.wallet, chain);
+        signature = await signTypedData(ready.wallet, ready.address, typedData);
+        await at.call("signed_in_browser", { typed_data: typedData });
+      } else {
+        const asked = { typed_data: typedData, key: signer ? "" : key.value };
+        signature = (await at.call<{ signature: string }>("sign_here", asked, "Signing")).signature;
+        key.value = "";
+      }
+      await judge(typedData, signature);
+    };
+
+    const judge = async (typedData: Envelope, signature: string) => {
+      const name = flow.value;
+      const checked = await at.call<Checked>(
+        "check",
+        { typed_data: typedData, signature, flow: name },
+        "Checking every rule",
+      );
+      const same = checked.digest === digestOf(typedData).text;
+      const good = same && checked.rules.every(({ holds }) => holds !== false);
+      const answer = h("div", { "aria-live": "polite" });
+      result.replaceChildren(
+        h("h3", {}, "Signed"),
+        h(
+          "table",
+          {},
+          row("Signature", signature),
+          row("Recovered address", checked.recovered || "none: the bytes are no signature of a key"),
+          row("Digest in Python", same ? "the same" : checked.digest),
+        ),
+        h(
+          "div",
+          { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "What each rule says" },
+          h(
+            "table",
+            { class: "svcnb-rules" },
+            h("thead", {}, h("tr", {}, ...["Rule", "Verdict", "Seen"].map((text) => h("th", { scope: "col" }, text)))),
+            h(
+              "tbody",
+              {},
+              ...checked.rules.map(({ rule, what, holds, detail }) => {
+                const [text, style] = VERDICTS.get(holds)!;
+                return h(
+                  "tr",
+                  {},
+                  h("td", {}, `${rule}. ${what}`),
+                  h("td", { class: style }, text),
+                  h("td", { class: "svcnb-muted" }, detail),
+                );
+              }),
+            ),
+          ),
+        ),
+        h(
+          "div",
+          { class: "svcnb-row" },
+          at.button(`Send to ${endpoints[name]}`, () => send(typedData, signature, answer), {
+            kind: good ? "primary" : undefined,
+          }),
+          good ? null : h("span", { class: "svcnb-bad" }, "The service will refuse it; sending shows how."),
+        ),
+        answer,
+      );
+    };
+
+    const send = async (typedData: Envelope, signature: string, answer: HTMLElement, confirm = false) => {
+      if (typedData.primaryType === "ConvertAccount" && !confirm) {
+        const sure = at.button("Convert it, for good", () => send(typedData, signature, answer, true), {
+          kind: "danger",
+        });
+        answer.replaceChildren(h(
+          "div",
+          { class: "svcnb-notice" },
+          h(
+            "div",
+            {},
+            h("strong", {}, "There is no way back to API mode."),
+            h(
+              "p",
+              {},
+              has_key
+                ? "The account key can change nothing any more, and whoever loses this wallet loses the account."
+                : "This panel's client has no account key, so the service will refuse.",
+            ),
+            sure,
+          ),
+        ));
+        sure.focus();
+        return;
+      }
+      const sent = await at.call<Sent>("send_envelope", { typed_data: typedData, signature, confirm }, "Sending");
+      answer.replaceChildren(h("h3", {}, "The service answered"), ...answered(sent));
+    };
+
+    const button = at.button("Sign", sign, { kind: "primary" });
+    composer.replaceChildren(
+      h("p", { class: "svcnb-muted" }, `${chain.name || "Chain"} (chain ${chain.id}) · ${domain}`),
+      h("div", { class: "svcnb-columns" }, field("What for", flow), how.element),
+      purpose,
+      keyField,
+      wallet.element,
+      h("label", {}, isContract, "It stands for a contract wallet"),
+      contractField,
+      h(
+        "div",
+        { class: "svcnb-columns" },
+        field("Address", address),
+        field("Issued at", issued, "Unix seconds by the server's clock."),
+      ),
+      h("h3", {}, "The envelope"),
+      shown,
+      h("p", {}, h("strong", {}, "Digest "), digest),
+      h("div", { class: "svcnb-row" }, button, at.button("Take the present time", present), countdown),
+      result,
+    );
+    flow.addEventListener("change", () => {
+      at.model.set("flow", flow.value);
+      at.model.save_changes();
+      result.replaceChildren();
+      compose();
+    });
+    for (const input of [address, issued, contract, isContract]) input.addEventListener("input", compose);
+    how.element.addEventListener("change", follow);
+    wallet.onConnected(follow);
+    issued.value = String(Math.floor(now()));
+    follow();
+    timer = setInterval(tick, 1000);
+  };
+
+  void at.attempt(async () => {
+    const found = await look();
+    if (found.client) build(found);
+  });
+  return () => {
+    clearInterval(timer);
+    wallet.stop();
+  };
+});
+
+function row(name: string, value: string): HTMLElement {
+  return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("code", {}, value)));
+}
+
+function answered(sent: Sent): HTMLElement[] {
+  if (sent.flow === "BillingAuth") return [h("p", {}, `Credit: ${sent.balance}`)];
+  if (sent.flow === "ConvertAccount") {
+    return [h("p", { class: "svcnb-good" }, "The account belongs to this wallet now.")];
+  }
+  const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
+  const note =
+    "It belongs to no account until its owner tells the chain: mine.wallets.create and mine.usage_keys.create do both.";
+  if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
+  const secret = h("div", { class: "svcnb-notice" });
+  const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
+  stored.addEventListener("click", () => secret.remove());
+  secret.append(h(
+    "div",
+    {},
+    h("strong", {}, "This is the usage key. It is shown this once."),
+    h("p", {}, h("code", { class: "svcnb-key" }, sent.usage_api_key)),
+    h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy the key"), stored),
+  ));
+  return [secret, made, h("p", { class: "svcnb-muted" }, note)];
+}
+
+function radios(legend: string, choices: [value: string, label: string][], first: string) {
+  const name = `svcnb-${Math.random().toString(36).slice(2)}`;
+  const element = h(
+    "fieldset",
+    {},
+    h("legend", {}, legend),
+    ...choices.map(([value, label]) =>
+      h("label", {}, h("input", { type: "radio", name, value, checked: value === first }), label)
+    ),
+  );
+  const value = () => ([...element.querySelectorAll("input")].find(({ checked }) => checked))?.value ?? first;
+  return { element, value };
+}

@@ -1,0 +1,140 @@
+/** What Python asks for through a `BrowserSigner`: shown in words first, then the wallet is asked. */
+import { type Ask, h, type Panel, PanelError } from "../../lib/panel.ts";
+import type { Envelope } from "../../lib/typed_data.ts";
+import { type Chain, requireChain, sendTransaction, signTypedData } from "../../lib/wallet.ts";
+import { digestOf, PURPOSES, table, validity } from "./envelope.ts";
+import type { BrowserWallet } from "./browser_wallet.ts";
+
+interface Decoded {
+  known: boolean;
+  what: string;
+  function: string;
+  arguments: [string, string][];
+  to: string;
+  through: string;
+  value: string;
+  max_cost: string;
+}
+
+/** Shows requests in `place` as they come. */
+export function answerRequests(panel: Panel, place: HTMLElement, wallet: BrowserWallet): void {
+  const card = (ask: Ask, title: string, content: (Node | null)[], accept: string, work: () => Promise<unknown>) => {
+    const decline = h("button", { type: "button" }, "Decline");
+    const done = () => shown.remove();
+    decline.addEventListener("click", () => {
+      done();
+      ask.fail(
+        new PanelError({ type: "Declined", message: "declined in the panel", hint: "Nothing was signed or sent." }),
+      );
+    });
+    const button = panel.button(accept, async () => {
+      let value: unknown;
+      try {
+        value = await work();
+      } catch (error) {
+        // A wallet that is on the wrong chain can be switched, and then the same may be tried again.
+        if (error instanceof PanelError && error.type === "WrongChain") throw error;
+        done();
+        ask.fail(error);
+        throw error;
+      }
+      done();
+      ask.reply(value);
+    }, { kind: "primary" });
+    const heading = h("h3", { tabindex: "-1" }, title);
+    const shown = h(
+      "section",
+      { class: "svcnb-card svcnb-request", "aria-label": title },
+      heading,
+      ...content,
+      h("div", { class: "svcnb-row" }, button, decline),
+    );
+    ask.signal.addEventListener("abort", done);
+    place.append(shown);
+    heading.focus({ preventScroll: true });
+    shown.scrollIntoView?.({ block: "nearest" });
+    return { shown, button };
+  };
+
+  panel.wire.onAsk("connect", (ask) => {
+    // Whoever connects by the panel's own button has answered, too.
+    const answered = wallet.onConnected((address, name) => ask.reply({ address, name }));
+    ask.signal.addEventListener("abort", answered);
+    card(
+      ask,
+      "Python waits for a wallet",
+      [h("p", {}, "Choose a wallet below, or connect the first one now.")],
+      "Connect a wallet",
+      () => wallet.connect(ask.args.chain as Chain | undefined),
+    );
+  });
+
+  panel.wire.onAsk("sign", (ask) => {
+    const typedData = ask.args.typed_data as Envelope;
+    const windowS = Number(ask.args.window);
+    const purpose = PURPOSES[typedData.primaryType as keyof typeof PURPOSES];
+    const digest = digestOf(typedData);
+    const countdown = h("p", { class: "svcnb-countdown" });
+    // It was issued at the service's present time, so from here on our own clock counts.
+    const until = performance.now() / 1000 + windowS;
+    const { shown, button } = card(
+      ask,
+      `Python asks for a signature: ${purpose?.[0] ?? typedData.primaryType}`,
+      [
+        h("p", {}, purpose?.[1] ?? "This is none of the four envelopes. Sign it only if you know what it is."),
+        table(typedData),
+        h("p", {}, "Digest ", h("code", {}, digest.text)),
+        countdown,
+      ],
+      "Sign in the wallet",
+      async () => {
+        const chosen = await wallet.ready();
+        if (ask.args.chain) await requireChain(chosen.wallet, ask.args.chain as Chain);
+        return await signTypedData(chosen.wallet, chosen.address, typedData);
+      },
+    );
+    const tick = () => {
+      const { text, good } = validity(until - performance.now() / 1000, windowS);
+      countdown.textContent = text;
+      countdown.classList.toggle("svcnb-bad", !good);
+      if (!good) button.setAttribute("aria-disabled", "true");
+    };
+    tick();
+    const timer = setInterval(() => shown.isConnected ? tick() : clearInterval(timer), 1000);
+    ask.signal.addEventListener("abort", () => clearInterval(timer));
+  });
+
+  panel.wire.onAsk("transaction", (ask) => {
+    const told = ask.args.decoded as Decoded;
+    card(
+      ask,
+      "Python asks for a transaction",
+      [
+        h("p", {}, h("strong", {}, `This will ${told.what}.`)),
+        told.known
+          ? null
+          : h("p", { class: "svcnb-warn" }, "The call cannot be read here. Send it only if you know what it does."),
+        h(
+          "table",
+          {},
+          ...[
+            ["function", told.function],
+            ...told.arguments,
+            ["contract", told.to],
+            ["through the contract wallet", told.through],
+            ["value", told.value],
+            ["costs at most", told.max_cost],
+          ].filter(([, value]) => value).map(([name, value]) =>
+            h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
+          ),
+        ),
+      ],
+      "Send from the wallet",
+      async () => {
+        const chosen = await wallet.ready();
+        if (ask.args.chain) await requireChain(chosen.wallet, ask.args.chain as Chain);
+        return await sendTransaction(chosen.wallet, ask.args.fields as Record<string, unknown>);
+      },
+    );
+  });
+}

@@ -1,0 +1,248 @@
+/** The action editor over a model without a kernel; a text area stands for the large editor. */
+import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
+import type { Editor, Mark, Module, Options } from "../src/codemirror/interface.ts";
+import { mountPlain } from "../src/lib/plain_editor.ts";
+import { actionEditor } from "../src/panels/action_editor/index.ts";
+
+const SOURCE = "async function main({ n }) {\n  return n + 1;\n}\n";
+// By ipfs-unixfs-importer and ethers, as in the shared vectors: "hello" and the hash of its CID.
+const HELLO_CID = "QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX";
+const HELLO_HASH = hashOf(HELLO_CID);
+
+interface HashVectors {
+  hashed_cid: { cid: string; hashed_cid: string }[];
+}
+
+function hashOf(cid: string): string {
+  const file = new URL("../../tests/vectors/hashes.json", import.meta.url);
+  const { hashed_cid } = JSON.parse(Deno.readTextFileSync(file)) as HashVectors;
+  const found = hashed_cid.find((each) => each.cid === cid);
+  if (!found) throw new Error(`no vector for ${cid}`);
+  return found.hashed_cid;
+}
+
+const SETUP = { names: {}, base: SOURCE, params: '{ "n": 41 }', name: "add", has_key: true };
+const ACCOUNT = {
+  registered: { [HELLO_HASH]: "greeting" },
+  groups: [
+    { id: 1, name: "greeters", every: false, hashes: [HELLO_HASH] },
+    { id: 2, name: "all", every: true, hashes: [] },
+    { id: 3, name: "others", every: false, hashes: [] },
+  ],
+};
+
+/** A kernel that answers by the command's name. */
+class Kernel extends FakeModel {
+  readonly marked: Mark[][] = [];
+  wentTo: number | null = null;
+  mounted: Record<string, Editor> = {};
+
+  constructor(readonly answers: Record<string, unknown>) {
+    super({ source: SOURCE });
+  }
+
+  override send(message: unknown): void {
+    super.send(message);
+    const { type, id, name } = message as Record<string, string>;
+    if (type !== "command" || !(name! in this.answers)) return;
+    const value = this.answers[name!];
+    const failed = value instanceof Error;
+    const error = failed
+      ? { type: "Forbidden", message: value.message, hint: "Ask for a grant.", consequences: [] }
+      : null;
+    queueMicrotask(() => this.say({ type: "answer", id, ok: !failed, value: failed ? null : value, error }));
+  }
+
+  module: Module = {
+    mount: (parent: HTMLElement, options: Options): Editor => {
+      const editor = {
+        ...mountPlain(parent, options),
+        mark: (marks: readonly Mark[]) => void this.marked.push([...marks]),
+        goTo: (line: number) => void (this.wentTo = line),
+      };
+      this.mounted[options.label] = editor;
+      return editor;
+    },
+  };
+
+  args(name: string): Record<string, unknown> | undefined {
+    return this.sent.findLast((message) => message.name === name)?.args as Record<string, unknown> | undefined;
+  }
+}
+
+const QUIET = { setup: SETUP, look_up: ACCOUNT, lint: { marks: [], missing: "" }, keep: null };
+
+async function opened(answers: Record<string, unknown> = {}) {
+  const model = new Kernel({ ...QUIET, ...answers });
+  const view = open(actionEditor(() => Promise.resolve(model.module)), model);
+  await settled();
+  await settled();
+  return { model, ...view };
+}
+
+function type(el: HTMLElement, label: string, text: string): void {
+  const area = find<HTMLTextAreaElement>(el, `textarea[aria-label="${label}"]`);
+  area.value = text;
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+Deno.test("the CID and its hash follow every keystroke, without a word from the kernel", async () => {
+  const { model, el, close } = await opened();
+  const before = model.sent.length;
+  type(el, "Source of the action", "hello");
+  equal(find(el, ".svcnb-cid").textContent, HELLO_CID);
+  equal(find(el, ".svcnb-hashed").textContent, HELLO_HASH);
+  equal(model.sent.length, before);
+  close();
+});
+
+Deno.test("what has changed is told in bytes, until one compares from here on", async () => {
+  const { el, close } = await opened();
+  type(el, "Source of the action", SOURCE.replace("+ 1", "+ 22"));
+  equal(find(el, ".svcnb-change").textContent, "1 → 22");
+  equal(el.textContent!.includes("1 → 2 bytes, from byte 42 (line 2)"), true, el.textContent!);
+  click(button(el, "Compare from here on"));
+  equal(el.querySelector(".svcnb-change"), null);
+  close();
+});
+
+Deno.test("the account's name and groups of a CID stand beside it as one types", async () => {
+  const { el, close } = await opened();
+  const standing = () => find(el, ".svcnb-standing").textContent!;
+  equal(standing().includes("not registered"), true, standing());
+  type(el, "Source of the action", "hello");
+  equal(standing().includes("Registered as greeting"), true, standing());
+  equal(standing().includes("permitted in 2 of 3 groups"), true, standing());
+  equal(standing().includes("all (2), which permits every action"), true, standing());
+  close();
+});
+
+Deno.test("a run sends what stands there, and shows response, logs and timeline", async () => {
+  const row = {
+    label: "fetch GET",
+    kind: "fetch",
+    from_ms: 1,
+    at_ms: 3,
+    failed: false,
+    refused: "",
+    memory_bytes: null,
+  };
+  const trace = { engine: "v8", elapsed_ms: 4, waited_ms: 2, rows: [row], more: 0 };
+  const run = { ok: true, cid: "Qm", response: "42", logs: "got 41", elapsed: 0.05, cost_cents: 1, notes: [], trace };
+  const { model, el, close } = await opened({ run });
+  type(el, "Parameters", '{ "n": 41 }');
+  click(button(el, "Run"));
+  await settled();
+  equal(model.args("run"), { source: SOURCE, params: '{ "n": 41 }' });
+  equal(find(el, ".svcnb-response").textContent, "42");
+  equal(find(el, ".svcnb-logs").textContent, "got 41");
+  equal(find(el, ".svcnb-bar-fetch").getAttribute("style"), "left:25.00%;width:50.00%");
+  close();
+});
+
+Deno.test("a run that threw marks its line and leads there", async () => {
+  const run = {
+    ok: false,
+    stage: "run",
+    name: "TypeError",
+    message: "x is no function",
+    line: 2,
+    column: 5,
+    stack: "",
+    logs: "",
+    trace: null,
+  };
+  const { model, el, close } = await opened({ run });
+  click(button(el, "Run"));
+  await settled();
+  equal(find(el, ".svcnb-error").textContent, "TypeError: x is no function");
+  equal(model.marked.at(-1)!.map(({ line, severity }) => [line, severity]), [[2, "error"]]);
+  click(button(el, "Go to line 2"));
+  equal(model.wentTo, 2);
+  close();
+});
+
+Deno.test("parameters that are no JSON are told and not sent", async () => {
+  const { model, el, close } = await opened();
+  type(el, "Parameters", "{ n: 41 }");
+  click(button(el, "Run"));
+  await settled();
+  equal(el.textContent!.includes("No JSON yet"), true);
+  equal(model.args("run"), undefined);
+  equal(button(el, "Run").getAttribute("aria-busy"), null);
+  close();
+});
+
+Deno.test("a refused run is shown with its hint, and explained when asked", async () => {
+  const explained = { permitted: false, text: "the action is in no group", repair: "svc.groups.add_action(...)" };
+  const { el, close } = await opened({ run: new Error("not permitted"), explain: explained });
+  click(button(el, "Run"));
+  await settled();
+  equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Ask for a grant."), true);
+  click(button(el, "May this key run it?"));
+  await settled();
+  equal(el.textContent!.includes("✗ It may not"), true);
+  equal(el.textContent!.includes("svc.groups.add_action(...)"), true);
+  close();
+});
+
+Deno.test("what the linter finds is marked and told, once one pauses", async () => {
+  const mark = { line: 1, column: 7, severity: "error", message: "there is no main", hint: "Define it." };
+  const { model, el, close } = await opened({ lint: { marks: [mark], missing: "" } });
+  type(el, "Source of the action", "const x = 1;");
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  equal(model.marked.at(-1), [mark]);
+  equal(el.textContent!.includes("The linter found 1 error: line 1: there is no main."), true);
+  equal(model.get("source"), "const x = 1;");
+  close();
+});
+
+Deno.test("a derived action is shown, and edited when asked", async () => {
+  const derive = {
+    source: SOURCE + 'const CONST = "x";\n',
+    added: 'const CONST = "x";\n',
+    cid: "QmDerived",
+    hashed_cid: "0x",
+  };
+  const { model, el, close } = await opened({ derive });
+  click(button(el, "Derive"));
+  await settled();
+  equal(model.args("derive"), { source: SOURCE, constant: "", name: "CONST", version: 1 });
+  equal(find(el, ".svcnb-derived").textContent, "QmDerived");
+  click(button(el, "Edit the derived action"));
+  equal(find<HTMLTextAreaElement>(el, "textarea").value, derive.source);
+  close();
+});
+
+Deno.test("the source follows Python and other views", async () => {
+  const { model, el, close } = await opened();
+  model.set("source", "hello");
+  equal(find(el, ".svcnb-cid").textContent, HELLO_CID);
+  close();
+});
+
+Deno.test("without a key nothing is compared with an account", async () => {
+  const { model, el, close } = await opened({ setup: { ...SETUP, has_key: false } });
+  equal(model.args("look_up"), undefined);
+  equal(find(el, ".svcnb-standing").textContent!.includes("no key"), true);
+  close();
+});
+
+Deno.test("one can write before the large editor is there, and if it never comes", async () => {
+  const model = new Kernel(QUIET);
+  const { el, close } = open(actionEditor(() => Promise.reject(new Error("the kernel stopped"))), model);
+  type(el, "Source of the action", "hello");
+  equal(find(el, ".svcnb-cid").textContent, HELLO_CID);
+  await settled();
+  await settled();
+  equal(find<HTMLTextAreaElement>(el, "textarea").value, "hello");
+  equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("the kernel stopped"), true);
+  close();
+});
+
+Deno.test("a view that goes leaves nothing behind", async () => {
+  const { model, close } = await opened();
+  close();
+  equal(model.listening("change:source"), 0);
+  equal(model.listening("msg:custom"), 0);
+});

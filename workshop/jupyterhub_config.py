@@ -1,0 +1,26 @@
+"""JupyterHub on one machine, in front of a workshop that runs beside it (`svcnb workshop start`)."""
+
+import os
+import sys
+from pathlib import Path
+
+from svcnb.workshop.hub import configure
+
+c = get_config()  # noqa: F821 - JupyterHub defines it
+
+configure(c, folder="workshop-data", lessons="workshop-lessons")
+
+# One password for the room. Any name that can be a learner's may log in with it.
+c.JupyterHub.authenticator_class = "shared-password"
+c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
+c.Authenticator.allow_all = True
+c.Authenticator.username_pattern = "[a-z0-9][a-z0-9._-]{0,63}"
+
+# All learners' servers run as this machine's one user: they are apart by account and folder, not by the system.
+# For people who do not trust each other use a spawner with containers.
+c.JupyterHub.spawner_class = "simple"
+c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]
+c.SimpleLocalProcessSpawner.home_dir_template = str(Path("workshop-homes").resolve() / "{username}")
+
+c.JupyterHub.bind_url = os.environ.get("SVC_HUB_URL", "http://127.0.0.1:8000")
+c.ConfigurableHTTPProxy.command = [str(Path(sys.executable).with_name("configurable-http-proxy"))]
