@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ChainError,
         ConfigError,
         Conflict,
+        ExecutorLost,
         Forbidden,
         InternalError,
         InvalidArgument,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Unauthorized,
         Unavailable,
         UnprocessableEntity,
+        WorkerLost,
     )
     from svcnb.client.references import everything
     from svcnb.client.secret import Secret
@@ -66,6 +68,7 @@ __all__ = [
     "Conflict",
     "ContractWallet",
     "Emulator",
+    "ExecutorLost",
     "Forbidden",
     "InternalError",
     "InvalidArgument",
@@ -90,6 +93,7 @@ __all__ = [
     "Unavailable",
     "UnprocessableEntity",
     "Vocabulary",
+    "WorkerLost",
     "cid",
     "everything",
     "exercises",

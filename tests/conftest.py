@@ -16,9 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from svcnb.launch import Emulator
+
+# A busy machine is no failure: how long an example takes says nothing here.
+settings.register_profile("svcnb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("svcnb")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, overload
 
@@ -21,12 +21,14 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
+from svcnb.client.remote import Executor, RemoteRuns
 from svcnb.protocol.action import Action
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from svcnb.client.client import AsyncClient, Client
+    from svcnb.client.models.runs import Run
 
 DEFAULT_CONCURRENCY: Final = 16
 MAX_CONCURRENCY: Final = 256
@@ -157,9 +159,12 @@ class Batch(_Results):
         concurrency: int,
         resume: str | Path | None,
         progress: bool | None,
+        executor: Executor | None = None,
     ) -> None:
         super().__init__(action, params, concurrency, resume)
-        self._client = client
+        self._run: Callable[[ActionRef, object], Run] = client.run
+        if executor is not None:
+            self._run = RemoteRuns(client, executor).run
         self._progress = progress
 
     def resume(self, *, retry_failed: bool = False) -> Self:
@@ -206,7 +211,7 @@ class Batch(_Results):
                     self._work.give_back(index)
                     return
                 try:
-                    run = self._client.run(self._action, self.params[index])
+                    run = self._run(self._action, self.params[index])
                 except Exception as error:  # noqa: BLE001 - every error is an outcome
                     if self._work.failed(index, error):
                         ended.put(index)
@@ -229,9 +234,12 @@ class AsyncBatch(_Results):
         concurrency: int,
         resume: str | Path | None,
         progress: bool | None,
+        executor: Executor | None = None,
     ) -> None:
         super().__init__(action, params, concurrency, resume)
-        self._client = client
+        self._run: Callable[[ActionRef, object], Awaitable[Run]] = client.run
+        if executor is not None:
+            self._run = RemoteRuns(client, executor).run_async
         self._progress = progress
 
     def __await__(self) -> Generator[Any, None, Self]:
@@ -260,7 +268,7 @@ class AsyncBatch(_Results):
         while (index := self._work.take()) is not None:
             try:
                 await asyncio.sleep(self._work.pause())
-                run = await self._client.run(self._action, self.params[index])
+                run = await self._run(self._action, self.params[index])
             except asyncio.CancelledError:
                 self._work.give_back(index)
                 raise

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from svcnb.client.errors import (
     ConfigError,
+    ExecutorLost,
     Forbidden,
     InvalidArgument,
     OutOfCredit,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 4
 """Most tries of one run that an overloaded service refuses, beside the client's own repetitions."""
 
-_FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError)
+_FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
 """What would meet every other run of the batch, too."""
 
 _OVERLOAD: Final = (RateLimited, Unavailable)

@@ -21,6 +21,7 @@ from svcnb.client.models.traces import Trace
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.recorder import OFF, Recorder, default_path
 from svcnb.client.references import ActionRef, WalletRef
+from svcnb.client.remote import Executor
 from svcnb.client.resources.accounts import Accounts, AsyncAccounts
 from svcnb.client.resources.actions import Actions, AsyncActions
 from svcnb.client.resources.billing import AsyncBilling, Billing
@@ -297,6 +298,7 @@ class Client(_Settings):
         concurrency: int = DEFAULT_CONCURRENCY,
         progress: bool | None = None,
         resume: str | Path | None = None,
+        executor: Executor | None = None,
     ) -> Batch:
         """Runs an action once for each set of parameters, many at a time, and keeps every result.
 
@@ -312,6 +314,8 @@ class Client(_Settings):
             concurrency: Most runs at once.
             progress: Whether to show a bar; None shows one where somebody looks and tqdm is installed.
             resume: A file that keeps every result as it comes, and knows what is done already.
+            executor: What carries the runs out: any `concurrent.futures` executor, of processes or of a cluster. The
+                key travels to its workers. None runs them here.
 
         Raises:
             InvalidArgument: Nothing can be run like this, or the file belongs to another batch.
@@ -320,7 +324,10 @@ class Client(_Settings):
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
         """
-        return Batch(self, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
+        batch = Batch(
+            self, action, params, concurrency=concurrency, resume=resume, progress=progress, executor=executor
+        )
+        return batch.resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Explains why a key may run an action with a wallet, or which link is missing and what repairs it. Free.
@@ -526,9 +533,12 @@ class AsyncClient(_Settings):
         concurrency: int = DEFAULT_CONCURRENCY,
         progress: bool | None = None,
         resume: str | Path | None = None,
+        executor: Executor | None = None,
     ) -> AsyncBatch:
         """See `Client.map`; await the result. What is done when it is cancelled stays in it, and awaiting goes on."""
-        return AsyncBatch(self, action, params, concurrency=concurrency, resume=resume, progress=progress)
+        return AsyncBatch(
+            self, action, params, concurrency=concurrency, resume=resume, progress=progress, executor=executor
+        )
 
     async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """See `Client.explain`."""

@@ -334,6 +334,16 @@ class Unavailable(ServiceError):
     default_hint = "Try again in a few seconds; nothing was charged."
 
 
+class WorkerLost(SvcnbError):
+    """An executor lost the worker of a run: whether the run took place, nobody knows."""
+
+    default_hint = "batch.resume() runs it again; it may have run, and been paid for, already."
+
+
+class ExecutorLost(WorkerLost):
+    """An executor takes no more runs."""
+
+
 EXECUTION_HINT: Final = (
     "An execution needs one group that permits the action and stands in the key's execute_in_groups: compare "
     "svc.groups.contents(group) with svc.usage_keys.list(), or ask error.explain(). A fresh grant takes a moment: "

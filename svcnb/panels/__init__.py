@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
     from svcnb.panels.signing import SigningPanel
+    from svcnb.panels.triggers import TriggersPanel
 
 __all__ = [
     "AccountPanel",
@@ -24,6 +25,7 @@ __all__ = [
     "Panel",
     "PermissionsPanel",
     "SigningPanel",
+    "TriggersPanel",
     "command",
 ]
 
@@ -34,6 +36,7 @@ _HOME: Final = {
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
     "SigningPanel": "svcnb.panels.signing",
+    "TriggersPanel": "svcnb.panels.triggers",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""

@@ -17,7 +17,7 @@ from svcnb.reports.data import credit_cents, history_of, service, stripped, trig
 from svcnb.reports.kinds import ReportKind, UnknownReport, catalogue
 from svcnb.reports.parameters import ParameterRefused, Parameters
 from svcnb.reports.pictures import Rows, permission_matrix, picture
-from svcnb.reports.runner import Report, ReportFailed, run
+from svcnb.reports.runner import Report, ReportFailed, run, run_many
 
 __all__ = [
     "Conclusion",
@@ -36,6 +36,7 @@ __all__ = [
     "permission_matrix",
     "picture",
     "run",
+    "run_many",
     "service",
     "stripped",
     "triggers_service",

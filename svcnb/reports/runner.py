@@ -6,17 +6,17 @@ for in everything before it is written where it stays.
 
 from __future__ import annotations
 
-import logging
+import itertools
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import SvcnbError
+from svcnb.client.remote import Executor
 from svcnb.client.secret import MASK
 from svcnb.reports.conclusion import MIME, Conclusion
 from svcnb.reports.data import TOKEN_FILE
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 CELL_TIMEOUT_S: Final = 600
 """Seconds that one cell may take."""
-
-START_TIMEOUT_S: Final = 180
-"""Seconds that the kernel may take to start."""
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _CONCLUSION_TAG: Final = "conclusion"
@@ -117,10 +114,11 @@ def run(
     checked = kind.parameters.checked({**(parameters or {}), **more}, kind.name)
     folder = Path(out).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
-    stem = file or f"{kind.name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    with _environment(settings or {}):
-        secrets = _secrets()
-        notebook, error = _execute(kind, checked.model_dump(mode="json"), cell_timeout)
+    from svcnb.reports.execution import execute
+
+    environment = {**os.environ, **(settings or {})}
+    secrets = _secrets(environment)
+    notebook, error = execute(kind.template, checked.model_dump(mode="json"), environment, cell_timeout)
     _tidy(notebook, secrets)
     failure = None if error is None else _failed(error, notebook, kind.name)
     if failure is not None:
@@ -128,7 +126,7 @@ def run(
     concluded = _conclusion(notebook)
     if concluded is not None:
         _put_on_top(notebook, concluded)
-    made = _write(notebook, kind, folder / stem, code=code)
+    made = _write(notebook, kind, folder / file if file else _free(folder, kind.name), code=code)
     if failure is not None:
         message, hint = (_masked(text, secrets) for text in failure.told)
         at = f"The report is saved as far as it came: {made[1]}"
@@ -143,36 +141,35 @@ def run(
     return Report(kind, *made, concluded or Conclusion(()))
 
 
-def _execute(
-    kind: ReportKind, parameters: dict[str, Any], cell_timeout: float
-) -> tuple[NotebookNode, BaseException | None]:
-    """The notebook as far as it came, and what ended it before its time."""
-    import nbformat
-    import papermill
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-    from papermill.exceptions import PapermillExecutionError
+def run_many(
+    asked: Iterable[str | tuple[str, Mapping[str, Any]]], *, executor: Executor, **options: Any
+) -> list[Report | ReportFailed]:
+    """Makes several reports by an executor: threads, processes, or a cluster whose workers share the folder.
 
-    logging.getLogger("papermill").setLevel(logging.WARNING)
-    # What papermill writes while cells run is nobody's to read yet.
-    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch:
-        running = Path(scratch) / "report.ipynb"
-        error: BaseException | None = None
-        try:
-            papermill.execute_notebook(
-                kind.template,
-                running,
-                parameters,
-                kernel_name="python3",
-                language="python",
-                progress_bar=False,
-                start_timeout=START_TIMEOUT_S,
-                execution_timeout=cell_timeout,
-                # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
-                extra_arguments=["--IPKernelApp.log_level=40"],
-            )
-        except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
-            error = failure
-        return nbformat.read(running, as_version=4), error
+    Args:
+        asked: Names, or names with parameters.
+        executor: Any executor of `concurrent.futures`, or what submits as they do.
+        **options: As for `run`, for all of them. Settings, and so keys, travel to the executor's workers.
+
+    Returns:
+        The reports in the order asked for; in the place of a failed one its error, which says where it is saved.
+
+    Raises:
+        UnknownReport: There is none of that name; nothing ran.
+        ParameterRefused: A parameter is unknown or cannot be used; nothing ran.
+    """
+    wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in asked]
+    for name, parameters in wanted:
+        ReportKind.named(name).parameters.checked(parameters, name)
+    futures = [executor.submit(_made, name, parameters, options) for name, parameters in wanted]
+    return [future.result() for future in futures]
+
+
+def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> Report | ReportFailed:
+    try:
+        return run(name, parameters, **options)
+    except ReportFailed as failed:
+        return failed
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
@@ -232,6 +229,16 @@ def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
     notebook.cells.insert(1, new_code_cell("", outputs=[shown], metadata={"tags": [_CONCLUSION_TAG]}))
 
 
+def _free(folder: Path, name: str) -> Path:
+    """A name with the time of now that no other report takes."""
+    stem = f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    for ending in itertools.chain([""], (f"-{number}" for number in itertools.count(2))):
+        with suppress(FileExistsError):
+            (folder / f"{stem}{ending}.ipynb").touch(exist_ok=False)
+            return folder / f"{stem}{ending}"
+    raise AssertionError("unreachable: there is no last number")
+
+
 def _write(notebook: NotebookNode, kind: ReportKind, stem: Path, *, code: bool) -> tuple[Path, Path]:
     import nbformat
 
@@ -284,24 +291,9 @@ def _first_line(value: object) -> str:
     return next(iter(str(value).strip().splitlines()), "")
 
 
-def _secrets() -> list[str]:
+def _secrets(environment: Mapping[str, str]) -> list[str]:
     """Texts that no report may hold, longest first."""
-    found = [os.environ.get(name, "") for name in _SECRETS]
+    found = [environment.get(name, "") for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):
-        found.append(Path(os.environ[TOKEN_FILE]).expanduser().read_text(encoding="utf-8"))
+        found.append(Path(environment[TOKEN_FILE]).expanduser().read_text(encoding="utf-8"))
     return sorted({text.strip() for text in found if text.strip()}, key=len, reverse=True)
-
-
-@contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """The settings as environment of the kernel that is about to start."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

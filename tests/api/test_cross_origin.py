@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 PAGE = "https://notebook.example"
@@ -61,3 +63,51 @@ def test_the_control_plane_takes_nothing_from_a_page(wire):
     assert rebound.status_code == 403
     own = wire.call("GET", "/_emulator/state", headers={"Origin": wire.base_url})
     assert own.status_code == 200
+
+
+ASKED = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": PAGE},
+        {"Origin": "null"},
+        {"Origin": "http://localhost.evil.example:8888"},
+        {"Origin": "http://[::1"},
+        {"Origin": "https://evil.example", "Content-Type": "text/plain"},
+        {"Origin": "http://evil.example", "Host": "evil.example"},
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1.evil.example"},
+    ],
+)
+def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, headers):
+    """No credential protects it, and a seeded emulator's keys can be computed (cross-site requests, DNS rebinding)."""
+    answer = wire.call("POST", "/rpc", content=json.dumps(ASKED), headers=headers)
+    assert answer.status_code == 403
+    if "Host" not in headers:
+        assert "Access-Control-Allow-Origin" not in answer.headers
+        preflight = wire.call("OPTIONS", "/rpc", headers=headers | {"Access-Control-Request-Method": "POST"})
+        assert "Access-Control-Allow-Origin" not in preflight.headers
+    control = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": "null"} | headers)
+    assert control.status_code in {403, 415}
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:8888", "http://127.0.0.1:8000", "chrome-extension://abc", "moz-extension://abc"]
+)
+def test_the_chain_answers_notebooks_of_this_machine_and_wallets(wire, origin):
+    answer = wire.call("POST", "/rpc", json=ASKED, headers={"Origin": origin})
+    assert answer.json()["result"] == hex(31337)
+    assert answer.headers["Access-Control-Allow-Origin"] == origin
+    preflight = wire.call("OPTIONS", "/rpc", headers={"Origin": origin, "Access-Control-Request-Method": "POST"})
+    assert preflight.status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/rpc", "/_emulator/state", "/core/v1/version", "/"])
+def test_no_path_becomes_a_web_socket(wire, path):
+    """A browser lets any page open one to anywhere."""
+    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Origin": PAGE} | key
+    answer = wire.call("GET", path, headers=upgrade)
+    assert answer.status_code != 101

@@ -505,3 +505,23 @@ async def test_bytes_that_are_no_snapshot_of_this_chain_change_nothing(start_cha
     assert await actions(chain) == 1
     await chain.import_snapshot(data)
     assert await actions(chain) == 1
+
+
+# --- who can reach the node -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="descriptors of a running process are limited by prlimit")
+async def test_nobody_else_gets_into_the_node_by_the_port_that_it_opens(start_chain: StartChain) -> None:
+    """It would take a web socket from any page (its port has no notion of origins), and set balances for it."""
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import WebSocketException
+
+    chain = await start_chain()
+    await fill(chain, 1)
+    inodes = {str(file.readlink()) for file in Path(f"/proc/{chain.node_pid}/fd").iterdir()}
+    listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    ports = [int(row[1].split(":")[1], 16) for row in listening if row[3] == "0A" and f"socket:[{row[9]}]" in inodes]
+    assert len(ports) == 1, "the node's port was not found"
+    with pytest.raises((TimeoutError, OSError, WebSocketException)):
+        await connect(f"ws://127.0.0.1:{ports[0]}", origin="https://evil.example", open_timeout=1)  # type: ignore[arg-type]
+    assert await actions(chain) == 1

@@ -66,3 +66,23 @@ def test_request(notebook, theme, shoot):
     shoot(panel.locator(".svcnb-request"), "request")
     panel.get_by_role("button", name="Decline").click()
     nb.rests()
+
+
+ACCOUNT = "import svcnb\npanel = svcnb.panels.AccountPanel(svcnb.Client())\npanel"
+
+
+def test_account(notebook, theme, shoot, emulator):
+    panel = notebook(ACCOUNT, theme=theme, viewport={"width": 1100, "height": 1900}).panel("Account")
+    shoot(panel, "account-begin")
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
+    panel.get_by_role("button", name="I stored it").wait_for()
+    owner = LocalSigner.random()
+    emulator.faucet(owner.address)
+    panel.get_by_text("Hand the account to a wallet").click()
+    panel.get_by_label("Private key of the owner").fill(owner.reveal())
+    panel.get_by_role("button", name="Read the credit").click()
+    panel.get_by_text("$10.00 credit").wait_for()
+    panel.get_by_role("button", name="Convert to ChainSecured …").click()
+    panel.get_by_role("button", name="Leave it as it is").wait_for()
+    shoot(panel, "account")

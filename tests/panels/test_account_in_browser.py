@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+from svcnb import LocalSigner
+
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
+# On what every account has: the emulator's starter credits are ten dollars.
 CELL = "import svcnb\npanel = svcnb.panels.AccountPanel(svcnb.Client())\npanel"
 
 
 def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     nb = notebook(CELL, own=True)
     panel = nb.panel("Account")
-    panel.get_by_label("Name").fill("treasury")
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
     key = panel.locator(".svcnb-key").inner_text()
     assert len(key) == 44
     assert key not in nb.save()
     panel.get_by_role("button", name="I stored it").click()
     assert panel.locator(".svcnb-key").count() == 0
+    panel.get_by_role("button", name="Read the credit").click()
+    panel.get_by_text("$10.00 credit").wait_for()
     saved = nb.save()
     assert "$10.00 credit" in saved  # the state is there ...
     assert key not in saved  # ... and what is secret is not
@@ -28,7 +33,7 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
 def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
     panel = notebook(CELL).panel("Account")
     panel.get_by_label("Account key or usage key").fill("bm90aGluZw==")
-    panel.get_by_role("button", name="Open").click()
+    panel.get_by_role("button", name="Open", exact=True).click()
     failure = panel.get_by_role("alert").filter(has_text="does not resolve")
     failure.wait_for()
     failure.get_by_role("button", name="Close this message").click()
@@ -39,8 +44,8 @@ def test_a_kernel_that_was_stopped_is_noticed(notebook):
     nb = notebook(CELL, own=True)
     panel = nb.panel("Account")
     nb.shut_down()
-    panel.get_by_label("Name").fill("treasury")
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
 
 
@@ -48,8 +53,8 @@ def test_a_cell_that_awaits_does_not_stop_the_panel(notebook):
     nb = notebook(CELL, "import asyncio\nwhile not panel.state['address']:\n    await asyncio.sleep(0.05)", run=False)
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Account")
-    panel.get_by_label("Name").fill("treasury")
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_role("button", name="I stored it").click()
     nb.rests()
 
@@ -59,3 +64,105 @@ def test_the_panel_follows_the_theme(notebook, theme):
     panel = notebook(CELL, theme=theme).panel("Account")
     colour = panel.evaluate("panel => getComputedStyle(panel).colorScheme")
     assert colour == theme
+
+
+@pytest.fixture
+def owner(emulator):
+    signer = LocalSigner.random()
+    emulator.faucet(signer.address)
+    return signer
+
+
+@pytest.fixture
+def created(notebook):
+    """A panel with a fresh account in API mode."""
+    nb = notebook(CELL)
+    panel = nb.panel("Account")
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
+    panel.get_by_role("button", name="I stored it").click()
+    nb.account = panel
+    return nb
+
+
+def test_credit_is_added_at_the_processors_page(created):
+    panel = created.account
+    panel.get_by_label("Amount").select_option("$25.00")
+    panel.get_by_role("button", name="Add credit").click()
+    with created.tab.context.expect_page() as opening:
+        panel.get_by_role("link", name="Open the processor's page").click()
+    page = opening.value
+    page.get_by_role("button", name="Pay $25.00").click()
+    panel.get_by_text("$35.00 credit").wait_for()
+    assert panel.get_by_role("link", name="Open the processor's page").count() == 0
+    page.close()
+    assert "svc.billing.top_up(2500, method='card')" in created.value("panel.as_code()")
+
+
+def test_waiting_for_a_payment_can_be_cancelled(created):
+    panel = created.account
+    panel.get_by_role("button", name="Add credit").click()
+    panel.get_by_role("link", name="Open the processor's page").wait_for()
+    panel.get_by_role("button", name="Cancel").click()
+    panel.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    assert panel.get_by_role("button", name="Add credit").get_attribute("aria-busy") is None
+
+
+def test_an_account_is_converted_in_two_steps(created, owner, emulator):
+    panel = created.account
+    panel.get_by_text("Hand the account to a wallet").click()
+    panel.get_by_label("Private key of the owner").fill(owner.reveal())
+    panel.get_by_role("button", name="Convert to ChainSecured …").click()
+    panel.get_by_text("There is no way back to API mode.").wait_for()
+    assert panel.get_by_role("button", name="Leave it as it is").evaluate("node => node === document.activeElement")
+    panel.get_by_role("button", name="Leave it as it is").click()
+    assert created.value("svcnb.Client().with_key(panel.client.config.api_key).accounts.exists()") is True
+    panel.get_by_role("button", name="Convert to ChainSecured …").click()
+    panel.get_by_role("button", name="Convert, for good").click()
+    panel.get_by_role("row", name="Mode ChainSecured: a wallet owns it").wait_for()
+    assert panel.get_by_role("row", name=f"Owner {owner.address}").count() == 1
+    panel.get_by_role("button", name="Read the credit").click()  # opened by the owner's signature
+    panel.get_by_role("row", name="Credit $10.00 credit").wait_for()
+    with emulator.client() as svc:
+        assert svc.chain_secured.open(owner).describe().admin == owner.address
+
+
+def test_an_account_is_created_on_the_chain_and_opened_again(notebook, owner):
+    nb = notebook(CELL)
+    panel = nb.panel("Account")
+    panel.get_by_label("Private key of the owner").fill(owner.reveal())
+    panel.get_by_label("Name on the chain").fill("treasury")
+    panel.get_by_role("button", name="Create on the chain").click()
+    panel.get_by_role("row", name=f"Owner {owner.address}").wait_for()
+    again = notebook(CELL).panel("Account")
+    again.get_by_label("Private key of the owner").fill(owner.reveal())
+    again.get_by_role("button", name="Open what it owns").click()
+    again.get_by_role("row", name=f"Owner {owner.address}").wait_for()
+
+
+def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
+    panel = notebook(CELL).panel("Account")
+    panel.get_by_label("Private key of the owner").fill(LocalSigner.random().reveal())
+    panel.get_by_label("Name on the chain").fill("treasury")
+    panel.get_by_role("button", name="Create on the chain").click()
+    failure = panel.get_by_role("alert").filter(has_text="to pay gas")
+    failure.wait_for()
+    assert "emu.faucet(address)" in failure.inner_text()
+
+
+def test_the_keyboard_alone_is_enough(notebook):
+    nb = notebook(CELL)
+    panel = nb.panel("Account")
+    panel.get_by_label("Name", exact=True).focus()
+    keys = nb.tab.keyboard
+    keys.type("dd")  # in a notebook's command mode that would delete the cell
+    keys.press("Tab")
+    assert nb.tab.evaluate("document.activeElement.textContent") == "Create"
+    outline = nb.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    keys.press("Enter")
+    panel.locator(".svcnb-key").wait_for()
+    assert nb.tab.evaluate("document.activeElement.textContent") == "I stored it"
+    keys.press("Enter")
+    panel.locator(".svcnb-key").wait_for(state="detached")
+    assert nb.tab.locator(".jp-CodeCell:visible").count() == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ panel
 """
 
 
-def box(panel, label):
+def box(panel: Any, label: str) -> Any:
     return panel.get_by_role("checkbox", name=label, exact=True)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import Any
 
@@ -93,6 +95,21 @@ def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> No
     told = f"{caught.value}{caught.value.html.read_text()}{caught.value.notebook.read_text()}"
     assert place.secrets[0] not in told
     assert "********" in told
+
+
+def test_many_reports_are_made_by_an_executor_each_with_settings_of_its_own(place, template) -> None:
+    template("import os\nfrom svcnb import reports\nreports.conclude([], [os.environ['SVC_MARK']])")
+    with ThreadPoolExecutor(2) as pool:
+        asked: list[str | tuple[str, dict[str, str]]] = [
+            ("permission-audit", {"attention": "never"}),
+            "permission-audit",
+        ]
+        made = reports.run_many(asked, executor=pool, out=place.out / "many", settings={"SVC_MARK": "here"})
+        with pytest.raises(reports.UnknownReport):
+            reports.run_many(["permission-audit", "spent"], executor=pool)
+    assert [each.conclusion.also for each in made if isinstance(each, reports.Report)] == [("here",), ("here",)]
+    assert "SVC_MARK" not in os.environ
+    assert len({each.html for each in made}) == 2
 
 
 @pytest.fixture

@@ -169,4 +169,4 @@ def _number(value: object) -> int | None:
 def _age(age: int | None) -> str:
     if age is None:
         return "it is no number"
-    return f"{abs(age)} seconds {'before' if age >= 0 else 'after'} it"
+    return f"{abs(age)} second{'' if abs(age) == 1 else 's'} {'before' if age >= 0 else 'after'} it"

@@ -7,11 +7,22 @@ from typing import Any
 from pydantic import Field
 
 from svcnb.client import display
-from svcnb.client.errors import ActionError, Forbidden, OutOfCredit, RateLimited, Unauthorized, Unavailable
+from svcnb.client.errors import (
+    ActionError,
+    ExecutorLost,
+    Forbidden,
+    OutOfCredit,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+    WorkerLost,
+)
 from svcnb.client.models.base import Model
 from svcnb.client.models.runs import Run
 
-_TRANSIENT = frozenset(kind.__name__ for kind in (RateLimited, Unavailable, Unauthorized, Forbidden, OutOfCredit))
+_TRANSIENT = frozenset(
+    kind.__name__ for kind in (RateLimited, Unavailable, Unauthorized, Forbidden, OutOfCredit, WorkerLost, ExecutorLost)
+)
 
 
 class Outcome(Model):

@@ -167,6 +167,8 @@ class Node:
                     raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
                 await asyncio.sleep(0.002)
             else:
+                await self.connection.request("net_version")  # an answer: it has taken us in, not only the system
+                _shut(self.pid)
                 return
 
     async def last_words(self) -> str:
@@ -192,11 +194,24 @@ class Node:
         self._folder.cleanup()
 
 
+def _shut(pid: int) -> None:
+    """Keeps everybody else out of the node, once we are in.
+
+    It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port
+    could set balances and code past the journal. Without descriptors left it can accept nobody.
+    """
+    if sys.platform == "linux" and pid:
+        import resource
+
+        with suppress(OSError):  # it has ended meanwhile
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, 0))
+
+
 def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node insists on a port as well: any free one, closed to web pages. Nobody is told its number.
+        # The node insists on a port as well: any free one, told to nobody, and see `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hmac
-from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.endpoint import Call, Guard
+from svcnb.emulator.http.origins import host_name, is_local_name, is_own_origin
 
-_LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
@@ -35,8 +33,7 @@ async def _check(call: Call) -> None:
 
 
 def _refuse_other_origins(request: Request) -> None:
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if not is_own_origin(request):
         raise _forbidden("A page of another origin may not use the control plane.")
 
 
@@ -53,19 +50,11 @@ def _require_token(request: Request, token: str) -> None:
 
 
 def _require_this_machine(request: Request) -> None:
-    if request.client is None or not _is_loopback(request.client.host):
+    if request.client is None or not is_local_name(request.client.host):
         raise _forbidden("The control plane answers programs of the emulator's own machine only.")
-    # A name that somebody else's DNS points at this machine would make their page ours (DNS rebinding).
-    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    if name not in _LOCAL_NAMES and not _is_loopback(name):
+    name = host_name(request)
+    if not is_local_name(name):
         raise _forbidden(f"The control plane does not answer under the name {name[:80]!r}: use 127.0.0.1 or localhost.")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_json(request: Request) -> bool:

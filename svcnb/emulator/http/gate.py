@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
+from svcnb.emulator.http.origins import is_trusted_origin
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
@@ -25,8 +27,10 @@ _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _PREFLIGHT_AGE_S: Final = b"600"
-CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/rpc", "/api", "/webhook", "/health")
+CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", "/webhook", "/health")
 """Paths that pages of other origins may call: those whose credential no browser sends by itself."""
+_LOCAL_ORIGINS: Final = "/rpc"
+"""The path that only pages of this machine may call, and wallets."""
 
 
 class Gate:
@@ -66,7 +70,7 @@ class Gate:
         if correlation_id:
             extra.append((b"x-correlation-id", correlation_id))
         origin = asked.get(b"origin")
-        if origin is not None and scope["path"].startswith(CROSS_ORIGIN_PREFIXES):
+        if origin is not None and _may_read(scope):
             extra += _cross_origin(origin)
             if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
                 await self._preflight(asked, extra, send)
@@ -145,6 +149,12 @@ _LOOKED_AT: Final = frozenset(
         b"access-control-request-private-network",
     }
 )
+
+
+def _may_read(scope: Scope) -> bool:
+    """Whether the page that asks may read answers."""
+    path: str = scope["path"]
+    return path.startswith(CROSS_ORIGIN_PREFIXES) or (path == _LOCAL_ORIGINS and is_trusted_origin(Request(scope)))
 
 
 def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:

@@ -1,0 +1,136 @@
+"""The bill of materials of this environment as CycloneDX 1.6, or its licences: ``python supply/sbom.py [--licences]``.
+
+Python distributions come from their installed metadata, with the hashes of `requirements.hashed.txt`; npm packages of
+the browser side and of the engines from `widgets/deno.lock`, those of fetched parts from the locks in `svcnb/parts`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PINNED: Final = ROOT / "requirements.hashed.txt"
+_PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)")
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+_NPM = re.compile(r"^(@?[^@]+)@([^_]+)")
+
+# What the trove classifiers of older packages mean, as SPDX has it.
+_SPDX: Final = {
+    "Apache 2.0": "Apache-2.0",
+    "Apache License, Version 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "The MIT License (MIT)": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+    "Public Domain": "CC0-1.0",
+    "The Unlicense (Unlicense)": "Unlicense",
+}
+
+
+def pins() -> dict[str, tuple[str, list[str]]]:
+    """Version and accepted sha256 hashes of every pinned distribution."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    name = ""
+    for line in PINNED.read_text(encoding="utf-8").splitlines():
+        if pin := _PIN.match(line):
+            name = pin[1]
+            found[name] = (pin[2], [])
+        found[name][1].extend(_HASH.findall(line))
+    return found
+
+
+def licence_of(found: Distribution) -> str:
+    """An SPDX expression, or what the package says of itself in one line; empty when it says nothing."""
+    metadata = found.metadata
+    if "License-Expression" in metadata:
+        return str(metadata["License-Expression"])
+    classifiers = [line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier") or () if "License ::" in line]
+    known = [_SPDX.get(name, name) for name in classifiers if name != "OSI Approved"]
+    said = str((metadata.get_all("License") or [""])[0]).partition("\n")[0].strip()
+    return " OR ".join(known) or _SPDX.get(said, said) or _by_file(found)
+
+
+def _by_file(found: Distribution) -> str:
+    """The title of the licence's text, where a package brings nothing else."""
+    for file in found.files or ():
+        if file.name.upper().startswith("LICEN"):
+            title = next((line.strip() for line in file.read_text().splitlines() if line.strip()), "")
+            return _SPDX.get(title, title)
+    return ""
+
+
+def python_parts() -> Iterator[dict[str, Any]]:
+    """The pinned distributions that are installed here."""
+    for name, (version, hashes) in pins().items():
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:
+            continue  # of another system or another version of Python
+        yield {
+            "type": "library",
+            "name": name,
+            "version": found.version,
+            "purl": f"pkg:pypi/{name}@{found.version}",
+            "licenses": [{"expression": licence_of(found)}],
+            "hashes": [{"alg": "SHA-256", "content": content} for content in hashes if found.version == version],
+        }
+
+
+def other_parts() -> Iterator[dict[str, Any]]:
+    """Npm packages by their lock files: of the bundles, and of the parts that are fetched."""
+    for lock in (ROOT / "widgets" / "deno.lock", *sorted((ROOT / "svcnb" / "parts").glob("*.lock"))):
+        for key, entry in json.loads(lock.read_text(encoding="utf-8")).get("npm", {}).items():
+            named = _NPM.match(key)
+            if named:
+                yield {
+                    "type": "library",
+                    "name": named[1],
+                    "version": named[2],
+                    "purl": f"pkg:npm/{named[1].replace('@', '%40')}@{named[2]}",
+                    "properties": [
+                        {"name": "svcnb:lock", "value": lock.name},
+                        {"name": "svcnb:integrity", "value": entry.get("integrity", "")},
+                    ],
+                }
+
+
+def bill() -> dict[str, Any]:
+    """The whole bill."""
+    own = distribution("svcnb")
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "component": {
+                "type": "application",
+                "name": "svcnb",
+                "version": own.version,
+                "licenses": [{"expression": licence_of(own)}],
+            }
+        },
+        "components": [*python_parts(), *other_parts()],
+    }
+
+
+def licences() -> Counter[str]:
+    """How many distributions have which licence."""
+    return Counter(part["licenses"][0]["expression"] or "not told" for part in python_parts())
+
+
+if __name__ == "__main__":
+    if "--licences" in sys.argv:
+        for part in sorted(python_parts(), key=lambda part: str(part["name"])):
+            sys.stdout.write(f"{part['name']} {part['version']}: {part['licenses'][0]['expression'] or 'not told'}\n")
+    else:
+        sys.stdout.write(json.dumps(bill(), indent=1) + "\n")

@@ -1,0 +1,166 @@
+"""Runs carried out by an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
+
+What decides stays here; only single runs travel, each with what it needs, and come back as records. Listeners of
+``on_run`` are told here, so that histories and costs stand where the batch does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from svcnb.client.calls import Flow, Notice
+from svcnb.client.config import Config, Retries, Timeouts
+from svcnb.client.errors import ExecutorLost, SvcnbError, WorkerLost
+from svcnb.client.secret import Secret
+from svcnb.protocol.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from svcnb.client.client import AsyncClient, Client
+    from svcnb.client.models.runs import Run
+    from svcnb.client.references import ActionRef
+    from svcnb.client.running import RunRecord
+
+
+class Executor(Protocol):
+    """What carries runs out: `concurrent.futures.Executor`, or whatever submits as it does."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Carries out one call, somewhere, some time."""
+        ...
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service and a key, as they travel to a worker.
+
+    A `Secret` refuses to be pickled; handing a client to an executor is how its owner says that the key shall travel.
+    """
+
+    base_url: str
+    key: str = field(repr=False)
+    vocabulary: Vocabulary
+    timeouts: Timeouts
+    retries: Retries
+    correlation_id: str | None
+
+    @classmethod
+    def of(cls, config: Config) -> Service:
+        """What a worker needs of a client's settings."""
+        return cls(
+            base_url=config.base_url,
+            key=config.api_key.reveal() if config.api_key else "",
+            vocabulary=config.vocabulary,
+            timeouts=config.timeouts,
+            retries=config.retries,
+            correlation_id=config.correlation_id,
+        )
+
+
+def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
+    """Carries out one run; this is what executors call.
+
+    Returns:
+        The run's record, also of one that the service or the action refused.
+
+    Raises:
+        InvalidArgument: The parameters cannot be sent.
+    """
+    records: list[RunRecord] = []
+    shared = _client(service)
+    client = type(shared).__new__(type(shared))
+    client._start(shared.config, shared._transport, [records.append], owner=False)  # noqa: SLF001 - our own kind
+    try:
+        client.run(action, params)
+    except SvcnbError:
+        if not records:
+            raise
+    return records[0]
+
+
+class RemoteRuns:
+    """Runs of one client by way of an executor.
+
+    Args:
+        client: Whose runs they are.
+        executor: What carries them out.
+    """
+
+    def __init__(self, client: Client | AsyncClient, executor: Executor) -> None:
+        self._client: Any = client
+        self._service = Service.of(client.config)
+        self._executor = executor
+
+    def run(self, action: ActionRef, params: object) -> Run:
+        """Carries out one run and waits for it."""
+        record: RunRecord = _brought(self._submitted(action, params).result)
+        self._client._session.drive(_told(record))  # noqa: SLF001 - our own kind
+        return _run_of(record)
+
+    async def run_async(self, action: ActionRef, params: object) -> Run:
+        """The asynchronous twin of `run`."""
+        future = asyncio.wrap_future(self._submitted(action, params))
+        try:
+            record: RunRecord = await future
+        except asyncio.CancelledError:
+            # Cancelled by us, or lost by the executor: only in the first case is this task being cancelled.
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise _lost(CancelledError()) from None
+        except Exception as error:
+            raise (error if isinstance(error, SvcnbError) else _lost(error)) from error
+        await self._client._session.drive(_told(record))  # noqa: SLF001 - our own kind
+        return _run_of(record)
+
+    def _submitted(self, action: ActionRef, params: object) -> Future[Any]:
+        try:
+            return self._executor.submit(perform, self._service, action, params)
+        except Exception as error:
+            raise ExecutorLost(
+                f"the executor takes no more runs: {type(error).__name__}: {error}",
+                hint="Make a new one and call svc.map again with the same resume file.",
+            ) from error
+
+
+def _brought(result: Any) -> Any:
+    try:
+        return result()
+    except SvcnbError:
+        raise
+    except (Exception, CancelledError) as error:
+        raise _lost(error) from error
+
+
+def _lost(error: BaseException) -> WorkerLost:
+    said = f": {error}" if str(error) else ""
+    return WorkerLost(f"the executor brought no result of this run: {type(error).__name__}{said}")
+
+
+def _told(record: RunRecord) -> Flow[None]:
+    yield Notice(record)
+
+
+def _run_of(record: RunRecord) -> Run:
+    if record.error is not None:
+        raise record.error
+    assert record.run is not None  # noqa: S101 - a record has one or the other
+    return record.run
+
+
+@lru_cache(maxsize=8)
+def _client(service: Service) -> Client:
+    """One client a service and worker process, so that its connections are kept."""
+    from svcnb.client.client import Client
+
+    return Client(
+        service.base_url,
+        api_key=Secret(service.key) if service.key else None,
+        vocabulary=service.vocabulary,
+        timeout=service.timeouts,
+        retries=service.retries,
+        history=False,
+    ).with_options(correlation_id=service.correlation_id)

@@ -1,0 +1,90 @@
+"""Runs a notebook from top to bottom in a kernel with an environment of its own."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import nbformat
+from jupyter_core.utils import ensure_event_loop
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from papermill import execute_notebook
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import NBClientEngine, papermill_engines
+from papermill.exceptions import PapermillExecutionError
+
+ENGINE: Final = "svcnb"
+START_TIMEOUT_S: Final = 180
+"""Seconds that the kernel may take to start."""
+
+
+class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
+    """papermill's own engine, but that the kernel's environment can be told: several reports may run in one process."""
+
+    @classmethod
+    def execute_managed_notebook(
+        cls, nb_man: Any, kernel_name: str, *, environment: Mapping[str, str], execution_timeout: float, **_: Any
+    ) -> None:
+        client = PapermillNotebookClient(
+            nb_man,
+            kernel_name=kernel_name,
+            timeout=execution_timeout,
+            startup_timeout=START_TIMEOUT_S,
+            # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
+            extra_arguments=["--IPKernelApp.log_level=40"],
+        )
+        client.execute(env=dict(environment))
+
+
+def _close_loop() -> None:
+    """Closes the event loop that nbclient made for this thread and leaves open; Jupyter makes a new one if need be."""
+    loop = ensure_event_loop()
+    if not loop.is_running():
+        loop.close()
+
+
+papermill_engines.register(ENGINE, _Engine)
+
+
+def execute(
+    template: Path, parameters: Mapping[str, Any], environment: Mapping[str, str], cell_timeout: float
+) -> tuple[NotebookNode, BaseException | None]:
+    """Executes a notebook.
+
+    Args:
+        template: The notebook.
+        parameters: What its parameters are set to; JSON values.
+        environment: The kernel's environment.
+        cell_timeout: Seconds that one cell may take.
+
+    Returns:
+        The notebook as far as it came, and what ended it before its time.
+    """
+    logging.getLogger("papermill").setLevel(logging.WARNING)
+    # What papermill writes while cells run is nobody's to read yet.
+    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch:
+        running = Path(scratch) / "report.ipynb"
+        error: BaseException | None = None
+        try:
+            execute_notebook(
+                template,
+                running,
+                dict(parameters),
+                engine_name=ENGINE,
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                environment=environment,
+                execution_timeout=cell_timeout,
+            )
+        except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
+            error = failure
+        finally:
+            if threading.current_thread() is not threading.main_thread():
+                _close_loop()
+        return nbformat.read(running, as_version=4), error

@@ -1,0 +1,107 @@
+"""What is installed is what was pinned, by hash; its licences are known; advisories are read rightly."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FREE = ("MIT", "BSD", "Apache", "ISC", "PSF", "MPL-2.0", "CNRI-Python", "CC0", "0BSD", "Unlicense", "Zlib", "HPND")
+"""Licences under which one may use, change and pass on; those of the MPL for its own files."""
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "supply" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def sbom() -> ModuleType:
+    return load("sbom")
+
+
+@pytest.fixture(scope="module")
+def audit(sbom: ModuleType) -> ModuleType:
+    assert sys.modules["sbom"] is sbom  # which it imports
+    return load("audit")
+
+
+def test_every_hashed_requirement_is_pinned_as_in_the_constraints_and_names_no_address(sbom):
+    hashed, constraints = sbom.pins(), (ROOT / "constraints.txt").read_text()
+    assert len(hashed) > 100
+    for name, (version, hashes) in hashed.items():
+        assert re.search(rf"^{re.escape(name)}=={re.escape(version)}($| ;)", constraints, re.MULTILINE), name
+        assert hashes, f"{name} has no hash"
+    assert "://" not in sbom.PINNED.read_text()
+
+
+def test_every_dependency_of_the_project_is_among_the_hashed(sbom):
+    import tomllib
+
+    from packaging.requirements import Requirement
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.sub(r"[-_.]+", "-", Requirement(text).name).lower() for text in wanted}
+    assert names <= {re.sub(r"[-_.]+", "-", name).lower() for name in sbom.pins()}
+
+
+def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
+    for licence, count in sbom.licences().items():
+        assert any(word in licence for word in FREE), f"{count} distributions: {licence}"
+        assert "GPL" not in licence or " OR " in licence, licence
+
+
+def test_the_bill_names_every_part_with_its_version(sbom):
+    bill = json.loads(json.dumps(sbom.bill()))
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    purls = [part["purl"] for part in bill["components"]]
+    assert any(purl.startswith("pkg:npm/ethers@5.8") for purl in purls)
+    assert any(purl.startswith("pkg:pypi/pydantic@") for purl in purls)
+    assert all(part["version"] for part in bill["components"])
+
+
+ADVISORY = {
+    "id": "EXAMPLE-1",
+    "affected": [
+        {
+            "package": {"ecosystem": "PyPI", "name": "Some_Package"},
+            "versions": ["0.9rc1"],
+            "ranges": [
+                {
+                    "type": "ECOSYSTEM",
+                    "events": [{"introduced": "0"}, {"fixed": "1.2.3"}, {"introduced": "2.0"}, {"fixed": "2.0.5"}],
+                }
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("1.2.2", True), ("1.2.3", False), ("1.10", False), ("2.0", True), ("2.0.4", True), ("2.0.5", False)],
+)
+def test_an_advisory_is_read_as_its_format_says(audit, version, expected):
+    """OSV schema, section on `events`: from introduced to before fixed, by the order of the ecosystem's versions."""
+    assert audit.affected(ADVISORY, "some-package", version) is expected
+    assert not audit.affected(ADVISORY, "other", version)
+    assert not audit.affected(ADVISORY | {"withdrawn": "2026-01-01T00:00:00Z"}, "some-package", version)
+
+
+@pytest.mark.skipif("SVC_ADVISORIES" not in os.environ, reason="no advisory data at hand (SVC_ADVISORIES)")
+def test_no_pinned_version_is_known_to_be_vulnerable(audit, sbom):
+    pinned = {name: version for name, (version, _) in sbom.pins().items()}
+    assert audit.findings(Path(os.environ["SVC_ADVISORIES"]), pinned) == []

@@ -1,0 +1,129 @@
+/** Triggers: actions that run by themselves, made, switched and watched. */
+import { h, panel } from "../../lib/panel.ts";
+import { maker } from "./create.ts";
+import { type Trigger, watcher } from "./runs.ts";
+
+interface Begun {
+  approved: boolean;
+  page?: string;
+  email?: string;
+  chains?: string[];
+  cost?: string;
+}
+
+const KINDS: Record<string, string> = { webhook: "webhook", schedule: "schedule", chain_event: "chain event" };
+
+export default panel("Triggers", (at) => {
+  const door = h("div", {});
+  const list = h("div", {});
+  const room = h("div", { hidden: true });
+  const watch = watcher(at);
+  const again = at.button("Read again", () => refresh(), { kind: "quiet" });
+  at.body.append(door, room);
+
+  const refresh = async () => show(await at.call<Trigger[]>("read", {}, "Reading the triggers"));
+
+  const show = (triggers: Trigger[]) => {
+    watch.offer(triggers);
+    list.replaceChildren(
+      triggers.length === 0 ? h("p", { class: "svcnb-muted" }, "No triggers yet.") : h(
+        "div",
+        { class: "svcnb-scroll" },
+        h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h("tr", {}, ...["on", "name", "kind", "fires", ""].map((text) => h("th", { scope: "col" }, text))),
+          ),
+          h("tbody", {}, ...triggers.map(line)),
+        ),
+      ),
+    );
+  };
+
+  const line = (trigger: Trigger): HTMLElement => {
+    const { id, name, kind, when, enabled } = trigger;
+    const box = h("input", { type: "checkbox", role: "switch", "aria-label": `${name} fires`, checked: enabled });
+    box.checked = enabled;
+    box.addEventListener("change", async () => {
+      const on = box.checked;
+      const done = await at.attempt(async () => {
+        await at.call("switch", { trigger: id, on }, on ? "Switching on" : "Switching off");
+        state.textContent = on ? "on" : "off";
+      });
+      if (!done) box.checked = !on;
+    });
+    const state = h("span", { "aria-hidden": "true" }, enabled ? "on" : "off");
+    const open = at.button("Runs", () => watch.open(trigger), { kind: "quiet" });
+    open.setAttribute("aria-label", `Runs of ${name}`);
+    return h(
+      "tr",
+      {},
+      h("td", {}, box, state),
+      h("th", { scope: "row" }, name),
+      h("td", {}, KINDS[kind] ?? kind),
+      h("td", {}, h("code", {}, when)),
+      h("td", {}, open, removal(trigger)),
+    );
+  };
+
+  /** Deleting takes the runs along, so it is asked once more. */
+  const removal = ({ id, name }: Trigger): HTMLElement => {
+    const place = h("span", {});
+    const ask = h("button", { type: "button", class: "svcnb-quiet", "aria-label": `Delete ${name}` }, "Delete");
+    const yes = at.button("Delete it and its runs", async () => {
+      await at.call("remove", { trigger: id }, "Deleting");
+      watch.close(id);
+      await refresh();
+      again.focus(); // what had the focus is gone
+    }, { kind: "danger" });
+    const no = h("button", { type: "button" }, "Keep");
+    ask.addEventListener("click", () => (place.replaceChildren(yes, no), no.focus()));
+    no.addEventListener("click", () => (place.replaceChildren(ask), ask.focus()));
+    place.append(ask);
+    return place;
+  };
+
+  const enter = ({ approved, page, email, chains = [], cost = "" }: Begun) => {
+    room.hidden = !approved;
+    if (!approved) return door.replaceChildren(admission(page ?? ""));
+    door.replaceChildren(
+      h("div", { class: "svcnb-row" }, h("span", { class: "svcnb-muted" }, `Let in as ${email}.`), again),
+    );
+    room.replaceChildren(
+      list,
+      watch.element,
+      maker(at, chains, cost, async (made) => {
+        await refresh();
+        await watch.open(made);
+      }),
+    );
+    at.attempt(refresh);
+  };
+
+  const admission = (page: string): HTMLElement =>
+    h(
+      "div",
+      { class: "svcnb-card" },
+      h("h3", {}, "This panel is not let in yet"),
+      h("p", {}, "Somebody who is signed in at the triggers service approves it there, once."),
+      h(
+        "div",
+        { class: "svcnb-row" },
+        h(
+          "a",
+          { href: page, target: "_blank", rel: "noopener noreferrer", class: "svcnb-button" },
+          "Open the approval page",
+        ),
+        at.button(
+          "It is approved",
+          async () => enter(await at.call<Begun>("approved", {}, "Waiting for the approval")),
+        ),
+      ),
+    );
+
+  at.attempt(async () => enter(await at.call<Begun>("begin", {}, "Knocking at the triggers service")));
+  return () => watch.end();
+});

@@ -1,0 +1,199 @@
+/** The runs of one trigger, as they arrive, and one of them in full. */
+import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
+
+export interface Trigger {
+  id: string;
+  name: string;
+  kind: string;
+  when: string;
+  enabled: boolean;
+  cid: string;
+  address: string;
+}
+
+interface Run {
+  id: string;
+  status: string;
+  attempt: number;
+  started: string;
+  seconds: number | null;
+  brief: string;
+}
+
+interface FullRun extends Run {
+  input: string;
+  result: string;
+  logs: string;
+  error: string;
+}
+
+/** How often an open trigger is asked for new runs. */
+export const EVERY_MS = 1_500;
+
+/** A sign beside each word, so that no colour is needed. */
+const SIGNS: Record<string, [string, string]> = {
+  success: ["✓", "svcnb-good"],
+  failed: ["✕", "svcnb-bad"],
+  running: ["▸", ""],
+  retrying: ["↻", "svcnb-warn"],
+  queued: ["…", "svcnb-muted"],
+};
+
+export interface Watcher {
+  element: HTMLElement;
+  open(trigger: Trigger): Promise<void>;
+  /** Closes what is open if it is this one. */
+  close(id: string): void;
+  /** Tells what triggers there are, so that one that is gone closes. */
+  offer(triggers: Trigger[]): void;
+  end(): void;
+}
+
+export function watcher(at: Panel): Watcher {
+  const element = h("section", { hidden: true, "aria-label": "Runs" });
+  let open: Trigger | undefined;
+  let chosen = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let body = h("tbody");
+  let full = h("div", {});
+  let count = h("p", { class: "svcnb-muted", role: "status" });
+
+  const stop = () => {
+    clearTimeout(timer);
+    open = undefined;
+    element.hidden = true;
+    element.replaceChildren();
+  };
+
+  const look = async (trigger: Trigger): Promise<void> => {
+    const runs = await at.call<Run[]>("runs", { trigger: trigger.id }, "Reading the runs");
+    if (open !== trigger) return;
+    draw(runs);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // A failure is shown once, and "Read again" goes on.
+      if (open === trigger) at.attempt(() => look(trigger));
+    }, EVERY_MS);
+  };
+
+  const draw = (runs: Run[]) => {
+    const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-run") : null;
+    body.replaceChildren(...runs.map(line));
+    if (focused) {
+      [...body.querySelectorAll("button")].find((each) => each.getAttribute("data-run") === focused)?.focus();
+    }
+    const text = runs.length === 0
+      ? "No runs yet; they appear here by themselves."
+      : runs.length === 1
+      ? "1 run"
+      : `${runs.length} runs, the newest first`;
+    if (count.textContent !== text) count.textContent = text;
+  };
+
+  const line = (run: Run): HTMLElement => {
+    const [sign, look] = SIGNS[run.status] ?? ["", ""];
+    const opens = at.button(run.started || run.id, () => showRun(run.id), { kind: "quiet" });
+    opens.setAttribute("data-run", run.id);
+    return h(
+      "tr",
+      { class: run.id === chosen ? "svcnb-chosen" : null },
+      h("td", {}, opens),
+      h("td", { class: look }, `${sign} ${run.status}`),
+      h("td", {}, run.seconds === null ? "" : `${run.seconds} s`),
+      h("td", {}, String(run.attempt)),
+      h("td", {}, run.brief),
+    );
+  };
+
+  const showRun = async (id: string) => {
+    const trigger = open;
+    if (!trigger) return;
+    chosen = id;
+    const run = await at.call<FullRun>("run", { trigger: trigger.id, run: id }, "Reading the run");
+    if (open !== trigger) return;
+    const parts: [string, string][] = [
+      ["Result", run.result],
+      ["Error", run.error],
+      ["Logs", run.logs],
+      ["Received", run.input],
+    ];
+    full.replaceChildren(
+      h(
+        "div",
+        { class: "svcnb-card", role: "group", "aria-label": "One run" },
+        h("h3", {}, `Run of ${run.started}: ${run.status}`),
+        ...parts.filter(([, text]) => text !== "").map(([title, text]) =>
+          h(
+            "div",
+            {},
+            h("strong", {}, title),
+            h("pre", { tabindex: "0", "aria-label": title }, h("code", {}, text)),
+          )
+        ),
+      ),
+    );
+  };
+
+  const tester = (trigger: Trigger): HTMLElement => {
+    const text = h("textarea", { rows: 3, spellcheck: "false" }, '{"n": 1}');
+    text.value = '{"n": 1}';
+    return h(
+      "div",
+      { class: "svcnb-card" },
+      h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
+      h("p", { class: "svcnb-hint" }, "Whoever knows it can post."),
+      field("Test post", text, "JSON, else it is sent as text"),
+      at.button("Send", async () => {
+        const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Posting");
+        chosen = run;
+        await look(trigger);
+      }),
+    );
+  };
+
+  return {
+    element,
+    async open(trigger) {
+      clearTimeout(timer);
+      open = trigger;
+      chosen = "";
+      body = h("tbody");
+      full = h("div", { "aria-live": "polite" });
+      count = h("p", { class: "svcnb-muted", role: "status" });
+      const close = h("button", { type: "button", class: "svcnb-quiet", onclick: stop }, "Close");
+      element.replaceChildren(
+        h("div", { class: "svcnb-row" }, h("h3", {}, `Runs of ${trigger.name}`), close),
+        trigger.address ? tester(trigger) : "",
+        count,
+        h(
+          "div",
+          { class: "svcnb-scroll" },
+          h(
+            "table",
+            {},
+            h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                ...["taken", "status", "took", "attempt", "error"].map((name) => h("th", { scope: "col" }, name)),
+              ),
+            ),
+            body,
+          ),
+        ),
+        full,
+      );
+      element.hidden = false;
+      await look(trigger);
+    },
+    close(id) {
+      if (open?.id === id) stop();
+    },
+    offer(triggers) {
+      if (open && !triggers.some(({ id }) => id === open?.id)) stop();
+    },
+    end: stop,
+  };
+}

@@ -1,0 +1,81 @@
+/** The account panel over a model without a kernel. */
+import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
+import account from "../src/panels/account/index.ts";
+
+const CLOSED = { mode: "", address: "", hash: "", balance: "" };
+const OPEN = { mode: "api", address: "0x12", hash: "0x34", balance: "$5.00 credit" };
+
+async function opened(state: Record<string, string>, has_key = false) {
+  const model = new FakeModel({ state, owner_address: "" });
+  const { el, close } = open(account, model);
+  await model.answer({ packages: [500, 2500], has_key });
+  return { model, el, close };
+}
+
+Deno.test("a key is shown once, and gone when it is stored", async () => {
+  const { model, el, close } = await opened(CLOSED);
+  click(button(el, "Create"));
+  equal(model.last("command").name, "create");
+  await model.answer({ api_key: "c2VjcmV0" });
+  equal(find(el, ".svcnb-key").textContent, "c2VjcmV0");
+  click(button(el, "I stored it"));
+  equal(el.innerHTML.includes("c2VjcmV0"), false);
+  equal(JSON.stringify(model.state).includes("c2VjcmV0"), false);
+  close();
+});
+
+Deno.test("the client's own account is offered only when it has a key", async () => {
+  for (const has_key of [true, false]) {
+    const { el, close } = await opened(CLOSED, has_key);
+    equal(button(el, "Open the client's own").hasAttribute("hidden"), !has_key);
+    close();
+  }
+});
+
+Deno.test("a conversion says what it does, and the harmless way out sends nothing", async () => {
+  const { model, el, close } = await opened(OPEN);
+  click(button(el, "Convert to ChainSecured …"));
+  await settled();
+  equal(model.last("command").args, {});
+  model.say({
+    type: "answer",
+    id: model.last("command").id,
+    ok: false,
+    error: { type: "NotConfirmed", message: "for good", hint: "", consequences: ["No way back."] },
+  });
+  await new Promise((resolve) => setTimeout(resolve));
+  equal(find(el, "li").textContent, "No way back.");
+  click(button(el, "Leave it as it is"));
+  equal(model.sent.filter(({ name }) => name === "convert").length, 1);
+  close();
+});
+
+Deno.test("a conversion that is meant is confirmed", async () => {
+  const { model, el, close } = await opened(OPEN);
+  click(button(el, "Convert to ChainSecured …"));
+  await settled();
+  const error = { type: "NotConfirmed", message: "for good", hint: "", consequences: [] };
+  model.say({ type: "answer", id: model.last("command").id, ok: false, error });
+  await new Promise((resolve) => setTimeout(resolve));
+  click(button(el, "Convert, for good"));
+  equal(model.last("command").args, { confirm: true });
+  await model.answer(null);
+  close();
+});
+
+Deno.test("what else stops a conversion is a failure like any", async () => {
+  const { model, el, close } = await opened(OPEN);
+  click(button(el, "Convert to ChainSecured …"));
+  await settled();
+  await model.fail("the wallet has an account already");
+  await new Promise((resolve) => setTimeout(resolve));
+  equal(find(el, ".svcnb-failure strong").textContent, "the wallet has an account already");
+  close();
+});
+
+Deno.test("an account that a wallet owns cannot be converted again", async () => {
+  const { el, close } = await opened({ ...OPEN, mode: "chain" });
+  equal(find(el, "details:not(.svcnb-code)").hasAttribute("hidden"), true);
+  equal(el.textContent!.includes("a wallet owns it"), true);
+  close();
+});

@@ -1,0 +1,197 @@
+/** The triggers panel over a model without a kernel. */
+import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
+import triggers from "../src/panels/triggers/index.ts";
+import { EVERY_MS } from "../src/panels/triggers/runs.ts";
+
+const HOOK = {
+  id: "t1",
+  name: "<i>orders</i>",
+  kind: "webhook",
+  when: "when somebody posts",
+  enabled: true,
+  cid: "Qm",
+  address: "http://127.0.0.1/webhook/t1",
+};
+const DAILY = { ...HOOK, id: "t2", name: "daily", kind: "schedule", when: "0 9 * * *", enabled: false, address: "" };
+const RUN = {
+  id: "r1",
+  status: "failed",
+  attempt: 2,
+  started: "2026-01-01 09:00:00 UTC",
+  seconds: 1.5,
+  brief: "500 thrown",
+};
+const BEGUN = { approved: true, email: "owner@localhost", chains: ["ethereum", "base"], cost: "$0.02" };
+
+const commands = (model: FakeModel, name: string) => model.sent.filter((each) => each.name === name);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function letIn(list: unknown[] = [HOOK, DAILY]) {
+  const model = new FakeModel();
+  const { el, close } = open(triggers, model);
+  await model.answer(BEGUN);
+  await model.answer(list);
+  return { model, el, close };
+}
+
+Deno.test("whoever is not let in is shown where to be approved, and goes on when approved", async () => {
+  const model = new FakeModel();
+  const { el, close } = open(triggers, model);
+  equal(model.last("command").name, "begin");
+  await model.answer({ approved: false, page: "http://127.0.0.1/agent/authorize?challenge=c" });
+  const link = find(el, "a");
+  equal([link.getAttribute("href"), link.getAttribute("rel")], [
+    "http://127.0.0.1/agent/authorize?challenge=c",
+    "noopener noreferrer",
+  ]);
+  equal(el.querySelector("form, details.svcnb-new"), null);
+  click(button(el, "It is approved"));
+  equal(model.last("command").name, "approved");
+  await model.answer(BEGUN);
+  equal(model.last("command").name, "read");
+  equal(el.querySelector("a"), null);
+  close();
+});
+
+Deno.test("triggers are listed with what they wait for, and their names are no HTML", async () => {
+  const { el, close } = await letIn();
+  const rows = [...el.querySelectorAll("tbody tr")].map((row) => row.querySelector("th")!.textContent);
+  equal(rows, ["<i>orders</i>", "daily"]);
+  equal(el.querySelector("i"), null);
+  equal([...el.querySelectorAll("[role=switch]")].map((box) => box.getAttribute("aria-label")), [
+    "<i>orders</i> fires",
+    "daily fires",
+  ]);
+  close();
+});
+
+Deno.test("a switch says what the service did, and goes back when that failed", async () => {
+  const { model, el, close } = await letIn();
+  const box = find<HTMLInputElement>(el, "[aria-label='daily fires']");
+  box.checked = true;
+  box.dispatchEvent(new Event("change", { bubbles: true }));
+  equal(model.last("command").args, { trigger: "t2", on: true });
+  await model.fail("no such trigger");
+  equal(box.checked, false);
+  box.checked = true;
+  box.dispatchEvent(new Event("change", { bubbles: true }));
+  await model.answer(null);
+  equal(box.parentElement!.textContent, "on");
+  close();
+});
+
+Deno.test("deleting is asked once more, and Keep keeps", async () => {
+  const { model, el, close } = await letIn([HOOK]);
+  click(find(el, "[aria-label='Delete <i>orders</i>']"));
+  equal(commands(model, "remove"), []);
+  click(button(el, "Keep"));
+  click(find(el, "[aria-label='Delete <i>orders</i>']"));
+  click(button(el, "Delete it and its runs"));
+  equal(model.last("command").args, { trigger: "t1" });
+  await model.answer(null);
+  await model.answer([]);
+  equal(find(el, ".svcnb-muted").textContent, "Let in as owner@localhost.");
+  equal(el.querySelectorAll("[role=switch]").length, 0);
+  close();
+});
+
+Deno.test("runs arrive by themselves while they are watched, and nothing is asked afterwards", async () => {
+  const { model, el, close } = await letIn();
+  click(find(el, "[aria-label='Runs of daily']"));
+  await model.answer([]);
+  equal(find(el, "section[aria-label=Runs] [role=status]").textContent, "No runs yet; they appear here by themselves.");
+  await pause(EVERY_MS + 100);
+  equal(commands(model, "runs").length, 2);
+  await model.answer([RUN]);
+  const cells = [...find(el, "section[aria-label=Runs] tbody tr").querySelectorAll("td")].map((each) =>
+    each.textContent
+  );
+  equal(cells, ["2026-01-01 09:00:00 UTC", "✕ failed", "1.5 s", "2", "500 thrown"]);
+  close();
+  await pause(EVERY_MS + 100);
+  equal(commands(model, "runs").length, 2);
+});
+
+Deno.test("an answer that comes after its trigger was closed draws nothing", async () => {
+  const { model, el, close } = await letIn();
+  click(find(el, "[aria-label='Runs of daily']"));
+  click(button(el, "Close"));
+  await model.answer([RUN]);
+  equal(el.querySelector("section[aria-label=Runs] tbody"), null);
+  close();
+});
+
+Deno.test("a run is opened with what it received and why it failed", async () => {
+  const { model, el, close } = await letIn();
+  click(find(el, "[aria-label='Runs of daily']"));
+  await model.answer([RUN]);
+  click(button(el, RUN.started));
+  equal([model.last("command").name, model.last("command").args], ["run", { trigger: "t2", run: "r1" }]);
+  await model.answer({ ...RUN, input: '{"n": "<b>1</b>"}', result: "", logs: "", error: "500 thrown\n at main" });
+  const parts = [...el.querySelectorAll("[aria-label='One run'] pre")].map((
+    pre,
+  ) => [pre.getAttribute("aria-label"), pre.textContent]);
+  equal(parts, [["Error", "500 thrown\n at main"], ["Received", '{"n": "<b>1</b>"}']]);
+  close();
+});
+
+Deno.test("a webhook shows its address and takes a test post", async () => {
+  const { model, el, close } = await letIn();
+  click(find(el, "[aria-label='Runs of <i>orders</i>']"));
+  await model.answer([]);
+  equal(find(el, "section[aria-label=Runs] code").textContent, HOOK.address);
+  find<HTMLTextAreaElement>(el, "section[aria-label=Runs] textarea").value = '{"n": 7}';
+  click(button(el, "Send"));
+  equal(model.last("command").args, { trigger: "t1", body: '{"n": 7}' });
+  await model.answer({ run: "r1" });
+  await model.answer([RUN]);
+  equal(find(el, "section[aria-label=Runs] tbody tr").className, "svcnb-chosen");
+  close();
+});
+
+Deno.test("a schedule says what it means while it is written, or why it means nothing", async () => {
+  const { model, el, close } = await letIn([]);
+  const cron = find<HTMLInputElement>(el, "input[placeholder='0 9 * * MON']");
+  const type = async (text: string) => {
+    cron.value = text;
+    cron.dispatchEvent(new Event("input", { bubbles: true }));
+    await pause(350);
+  };
+  await type("0 9 * * *");
+  equal([model.last("command").name, model.last("command").args], ["schedule", { cron: "0 9 * * *" }]);
+  await model.answer({ says: "At 09:00 (UTC)", times: ["Thu 2026-01-01 09:00:00 UTC"] });
+  equal(find(el, "ol[aria-label='Next times']").textContent, "Thu 2026-01-01 09:00:00 UTC");
+  await type("never");
+  await model.fail("never is no schedule", "Five fields");
+  equal(find(el, ".svcnb-meaning .svcnb-bad").textContent, "✕ never is no schedule");
+  equal(el.querySelector("ol[aria-label='Next times']"), null);
+  close();
+});
+
+Deno.test("what is created is what the form holds, and a usage key leaves the form", async () => {
+  const { model, el, close } = await letIn([]);
+  find<HTMLInputElement>(el, "input[placeholder=orders]").value = "nightly";
+  const [hook, schedule] = [...el.querySelectorAll<HTMLInputElement>("input[type=radio]")];
+  hook!.checked = false;
+  schedule!.checked = true;
+  schedule!.dispatchEvent(new Event("change", { bubbles: true }));
+  find<HTMLInputElement>(el, "input[placeholder='0 9 * * MON']").value = "0 3 * * *";
+  const key = find<HTMLInputElement>(el, "input[type=password]");
+  key.value = "secret";
+  key.dispatchEvent(new Event("input", { bubbles: true }));
+  equal(find(el, "details.svcnb-new .svcnb-row .svcnb-muted").textContent, "free");
+  click(button(el, "Create"));
+  const args = model.last("command").args as Record<string, unknown>;
+  equal([args.name, args.kind, (args.config as Record<string, string>).cron, args.usage_key], [
+    "nightly",
+    "schedule",
+    "0 3 * * *",
+    "secret",
+  ]);
+  await model.answer(DAILY);
+  equal(key.value, "");
+  await model.answer([DAILY]);
+  equal(model.last("command").name, "runs");
+  await settled();
+  close();
+});
