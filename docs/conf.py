@@ -13,17 +13,22 @@ import generate  # noqa: E402 - found through the line above
 
 generate.write(HERE / "generated")
 # Sphinx reads below its own folder only.
-shutil.copytree(HERE.parent / "notebooks", HERE / "generated" / "lessons", dirs_exist_ok=True)
+ROOT = HERE.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HERE_INSTEAD = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "LICENSE": "generated/LICENSE"}
+for there, here in HERE_INSTEAD.items():
+    README = README.replace(f"]({there})", f"]({here})")
+(HERE / "generated" / "readme.md").write_text(README, encoding="utf-8")
+shutil.copyfile(ROOT / "LICENSE", HERE / "generated" / "LICENSE")
+shutil.copytree(ROOT / "notebooks", HERE / "generated" / "lessons", dirs_exist_ok=True)
 
 project = "svcnb"
 author = "the svcnb contributors"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "jupyter_execute", "generated/lessons/solutions"]
+extensions = ["myst_nb"]
+exclude_patterns = ["_build", "jupyter_execute", "generated/readme.md"]
 html_theme = "furo"
 html_title = "svcnb"
 nb_execution_mode = "off"  # the tests run the lessons and compare what they print
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]  # README links to files beside it, which are no pages
-autodoc_member_order = "bysource"
-autodoc_typehints = "description"
+suppress_warnings = ["myst.header"]  # a docstring may begin below the second level

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,6 +33,7 @@ def write(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in PAGES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.md").write_text(make(), encoding="utf-8")
 
 
@@ -52,9 +56,13 @@ def settings() -> str:
         "A setting comes from the argument of `svcnb.Emulator` or the option of `svcnb emulator`, else from the "
         "environment, else its default."
     )
-    return _document(
-        "Settings of the emulator", intro, _table(("name", "option", "environment", "default", "what"), rows)
-    )
+    told = [
+        part
+        for name, option, variable, default, what in rows
+        for part in (f"## {name.strip('`')}", f"{what} Option {option}, environment {variable}, default {default}.")
+    ]
+    table = _table(("name", "option", "environment", "default", "what"), rows)
+    return _document("Settings of the emulator", intro, table, *told)
 
 
 @page("limits")
@@ -84,13 +92,26 @@ def limits() -> str:
 @page("errors")
 def errors() -> str:
     """Every error of the client, with the step that follows it."""
-    from svcnb import launch, lessons  # noqa: F401 - their errors belong to the same tree
+    import reference
+
+    for name in reference.MODULES:  # errors of all rooms belong to one tree
+        import_module(name)
     from svcnb.client.errors import SvcnbError
     from svcnb.protocol.error_codes import ERROR_CODES
 
+    kinds = list(dict.fromkeys(_tree(SvcnbError)))
     rows = [
-        (f"`{kind.__name__}`", _first_line(kind.__doc__), str(getattr(kind, "default_hint", "")))
-        for kind in _tree(SvcnbError)
+        (f"`{kind.__name__}`", _first_line(kind.__doc__), str(getattr(kind, "default_hint", "") or ""))
+        for kind in kinds
+    ]
+    told = [
+        part
+        for kind in kinds
+        for part in (
+            f"### {kind.__name__}",
+            f"{_first_line(kind.__doc__)} A kind of `{kind.__bases__[0].__name__}`.",
+            getattr(kind, "default_hint", "") or "",
+        )
     ]
     codes = [(str(row.status), f"`{row.code}`", row.cause, "yes" if row.retry else "") for row in ERROR_CODES.values()]
     return _document(
@@ -99,6 +120,8 @@ def errors() -> str:
         _table(("status", "error", "cause", "may succeed later"), codes),
         "## What the client raises",
         _table(("error", "what happened", "next step"), rows),
+        "## One by one",
+        *told,
     )
 
 
@@ -129,6 +152,131 @@ def commands() -> str:
         f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```" for context, command in _walk(root)
     ]
     return _document("Commands", "", *parts)
+
+
+@page("routes")
+def routes() -> str:
+    """Every route of the emulator's description, and how faithfully it is imitated."""
+    described = openapi()
+    rows = []
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            state, why = ("partly", PARTLY[path]) if path in PARTLY else ("imitated", "")
+            if operation.get("deprecated"):
+                why = "deprecated"
+            rows.append((operation["tags"][0], method.upper(), path, operation, state, why))
+    parts = [
+        _table(
+            ("method", "path", "", "what differs"),
+            [(f"`{method}`", f"`{path}`", state, why) for _, method, path, _, state, why in rows],
+        ),
+        "## Not imitated",
+        _table(("what", "instead"), [(f"`{what}`", instead) for what, instead in NOT_IMITATED.items()]),
+    ]
+    for tag in dict.fromkeys(row[0] for row in rows):
+        parts.append(f"## {tag}")
+        for mine, method, path, operation, state, why in rows:
+            if mine == tag:
+                parts += [f"### {method} `{path}`", *_operation(operation, state, why)]
+    intro = (
+        "Made from the description that the emulator serves at `/core/v1/openapi.json`; `svcnb doctor --live` compares "
+        "it with a live service's. *Imitated*: request, answer, errors, order of the checks and price are the "
+        "service's, as far as they are known."
+    )
+    return _document("HTTP routes", intro, *parts)
+
+
+PARTLY = {
+    "/core/v1/svc_action": "imports resolve to local packages only (`action_packages`), not to a CDN",
+    "/core/v1/billing/create_payment_intent": "the processor beside it takes play money",
+    "/core/v1/billing/confirm_payment": "asks the processor beside it",
+    "/api/triggers": "chain events come from the built-in chain unless an RPC is set",
+}
+"""Routes that differ from the service in what stands behind them."""
+
+NOT_IMITATED = {
+    "the attestation of the execution environment": "none: a local process is no trusted execution environment",
+    "the dashboard's pages": "notebooks, panels and the payment page",
+    "the processor's own API": "`/processor/v1/payment_intents/...`, just enough to pay",
+}
+"""What the emulator does not have, and what to use."""
+
+
+def openapi() -> dict[str, Any]:
+    """The description that an emulator with default settings serves."""
+    from svcnb.emulator.accounts import routes as accounts
+    from svcnb.emulator.actions import routes as actions
+    from svcnb.emulator.billing import routes as billing
+    from svcnb.emulator.http.openapi import describe
+    from svcnb.emulator.settings import Settings
+    from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
+
+    settings = Settings.load({})
+    rows = (
+        *accounts.endpoints(settings),
+        *actions.endpoints(settings.vocabulary),
+        *billing.endpoints(settings.vocabulary),
+        *triggers.endpoints(),
+        *webhook_routes.endpoints(),
+        *approval.endpoints(),
+    )
+    return describe(rows, settings.vocabulary)
+
+
+def _operation(operation: dict[str, Any], state: str, why: str) -> list[str]:
+    says = _first_line(operation.get("summary") or operation.get("description"))
+    parts = [f"{says} *{state.capitalize()}*{': ' + why if why else ''}."]
+    if given := [each for each in operation.get("parameters", ()) if "name" in each]:
+        rows = [(f"`{each['name']}`", each["in"], _first_line(each.get("description"))) for each in given]
+        parts.append(_table(("parameter", "in", "what"), rows))
+    if body := operation.get("requestBody"):
+        names = [_model(content["schema"]) for content in body["content"].values() if "schema" in content]
+        parts.append(f"Body: {', '.join(dict.fromkeys(names))}.")
+    told = operation["responses"].items()
+    answers = [f"{status} {_first_line(answer.get('description'))}".rstrip(".") for status, answer in told]
+    parts.append("Answers: " + "; ".join(answers) + ".")
+    return parts
+
+
+def _model(schema: dict[str, Any]) -> str:
+    return f"`{schema['$ref'].rpartition('/')[2]}`" if "$ref" in schema else f"`{schema.get('type', 'any')}`"
+
+
+@page("control")
+def control() -> str:
+    """The routes of the control plane."""
+    from svcnb.emulator.control.routes import endpoints
+
+    rows = [(f"`{row.method}`", f"`{row.path}`", _first_line(row.handler.__doc__)) for row in endpoints()]
+    intro = "Time, faults, money and snapshots; the same verbs are on `svcnb.Emulator`. No part of the service."
+    return _document("Control plane", intro, _table(("method", "path", "what"), rows))
+
+
+@page("magics")
+def magics() -> str:
+    """The magics, with their own help."""
+    from IPython.testing.globalipapp import start_ipython
+
+    from svcnb.magics import CELL, LINE, load
+
+    shell = start_ipython()
+    load(shell)
+    parts = []
+    for kind, name, sign in (("line", LINE, "%"), ("cell", CELL, "%%")):
+        function = shell.magics_manager.magics[kind][name]
+        parts += [f"## `{sign}{name}`", f"```text\n{inspect.getdoc(function)}\n```"]
+    return _document("Magics", "`%load_ext svcnb` brings them.", *parts)
+
+
+def _register_reference() -> None:
+    import reference
+
+    for name in reference.MODULES:
+        PAGES[f"api/{name}"] = functools.partial(reference.module_page, name)
+    PAGES["api/nouns"] = reference.nouns_page
+
+
+_register_reference()
 
 
 def _walk(context: click.Context) -> Iterable[tuple[click.Context, click.Command]]:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing import ContractWallet, LocalSigner, recover, verify
     from svcnb.client.triggers import TriggersClient
     from svcnb.launch import Emulator
-    from svcnb.lessons import lesson
+    from svcnb.lessons import lesson, practice_key
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.protocol.action import Action
     from svcnb.protocol.cid import cid
@@ -99,6 +99,7 @@ __all__ = [
     "exercises",
     "hashed_cid",
     "lesson",
+    "practice_key",
     "recover",
     "verify",
 ]
@@ -126,6 +127,7 @@ _HOME: Final = {
     "exercises": "svcnb.toolkit.exercises",
     "hashed_cid": "svcnb.protocol.hashes",
     "lesson": "svcnb.lessons",
+    "practice_key": "svcnb.lessons",
     "recover": _SIGNING,
     "verify": _SIGNING,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -90,6 +91,29 @@ def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
     emulator = Emulator(**(chosen | settings))
     _running[name] = emulator
     return emulator
+
+
+def practice_key(number: int) -> str:
+    """A private key to practise with: everybody knows it, so it must never own anything.
+
+    The same on every machine; in a workshop each learner has keys of their own, since a wallet owns one account only.
+
+    Args:
+        number: Which, from 1 to 9.
+
+    Raises:
+        ValueError: There are nine.
+
+    Example:
+        >>> practice_key(1)[:10]
+        '0x11111111'
+    """
+    if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
+        raise ValueError(f"there are practice keys from 1 to 9, not {number!r}")
+    token = os.environ.get("SVC_WORKSHOP_TOKEN")
+    if token and os.environ.get("SVC_LESSONS") != "own":
+        return "0x" + hashlib.sha256(f"{token} {number}".encode()).hexdigest()
+    return "0x" + f"{number}{number}" * 32
 
 
 def lessons_folder(wanted: Path | None) -> Path:

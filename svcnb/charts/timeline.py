@@ -21,6 +21,7 @@ _LOOKS: Final = {
 }
 """Filling, outline and its dashes."""
 
+_FEW: Final = 5
 _MOST_LABELS: Final = 30
 """Beyond so many bars a number does not fit over one."""
 
@@ -61,7 +62,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
         .encode(
             x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
             x2="end",
-            y=alt.Y("from", type="quantitative", axis=alt.Axis(title="runs", tickMinStep=1, format=",d")),
+            y=alt.Y("from", type="quantitative", axis=_whole_numbers(int(counts.sum(axis=1).max()))),
             y2="to",
             **_look([_KINDS[kind] for kind in there]),
         )
@@ -75,13 +76,19 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
     )
 
 
+def _whole_numbers(most: int) -> alt.Axis:
+    """Ticks at whole numbers of runs, also where there are few."""
+    return alt.Axis(title="runs", format=",d", values=[*range(most + 1)] if most <= _FEW else alt.Undefined)
+
+
 def _bar(begin: int, end: int, reached: int, height: int, status: str) -> dict[str, Any]:
     return {"begin": begin, "end": end, "from": reached, "to": reached + height, "runs": height, "status": status}
 
 
 def _look(kinds: list[str]) -> dict[str, Any]:
     fillings, outlines, dashes = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
-    legend = alt.Legend(title=None, symbolType="square")
+    # Above the crosses of the highest bars.
+    legend = alt.Legend(title=None, symbolType="square", offset=20)
 
     def scale(values: Any) -> alt.Scale:
         return alt.Scale(domain=kinds, range=list(values))

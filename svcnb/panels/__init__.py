@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from svcnb.panels.base import Panel, command
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.panels.permissions import PermissionsPanel
+    from svcnb.panels.runs import RunsPanel
     from svcnb.panels.signing import SigningPanel
     from svcnb.panels.triggers import TriggersPanel
 
@@ -24,6 +25,7 @@ __all__ = [
     "BrowserSigner",
     "Panel",
     "PermissionsPanel",
+    "RunsPanel",
     "SigningPanel",
     "TriggersPanel",
     "command",
@@ -35,6 +37,7 @@ _HOME: Final = {
     "BrowserSigner": "svcnb.panels.browser_signer",
     "Panel": "svcnb.panels.base",
     "PermissionsPanel": "svcnb.panels.permissions",
+    "RunsPanel": "svcnb.panels.runs",
     "SigningPanel": "svcnb.panels.signing",
     "TriggersPanel": "svcnb.panels.triggers",
     "command": "svcnb.panels.base",

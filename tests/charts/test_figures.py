@@ -84,6 +84,13 @@ def test_the_timeline_counts_every_run_once(runs, values) -> None:
     assert all(sorted(group["to"])[:-1] == sorted(group["from"])[1:] for _, group in stacks)
 
 
+@pytest.mark.parametrize(("count", "ticks"), [(1, [0, 1]), (3, [0, 1, 2, 3]), (80, None)])
+def test_runs_are_counted_in_whole_numbers(count, ticks) -> None:
+    frame = pd.DataFrame({"started_at": pd.to_datetime([0] * count, unit="s", utc=True), "ok": True})
+    axis = charts.run_timeline(frame).to_dict()["layer"][0]["encoding"]["y"]["axis"]
+    assert axis.get("values") == ticks
+
+
 def test_every_bar_with_failures_has_a_cross_and_where_there_is_room_their_number(values) -> None:
     frame = pd.DataFrame(
         {"started_at": pd.to_datetime([0, 1, 1, 2], unit="s", utc=True), "ok": [True, False, False, True]}

@@ -91,6 +91,7 @@ def test_ids_of_two_drawings_on_a_page_never_meet() -> None:
     drawn = [charts.svg(each) for each in clipped]
     ids = [set(re.findall(r'\bid="([^"]+)"', each)) for each in drawn]
     assert all(ids)
+    assert [charts.svg(each) for each in clipped] == drawn
     assert all(first.isdisjoint(second) for first, second in combinations(ids, 2))
     for each, own in zip(drawn, ids, strict=True):
         assert set(re.findall(r"url\(#([^)]+)\)", each)) <= own

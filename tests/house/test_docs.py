@@ -9,9 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import httpx
 import pytest
 
 from svcnb.cli import COMMANDS
+from svcnb.launch import Emulator
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -86,9 +88,66 @@ def test_every_exit_code_and_what_it_means_stand_on_their_page(generate: ModuleT
 
 
 def test_every_error_says_what_happened(generate: ModuleType) -> None:
-    rows = generate.errors().partition("## What the client raises")[2].splitlines()[4:]
+    rows = generate.errors().partition("## What the client raises")[2].partition("## One by one")[0].split("\n")[4:-2]
     assert len(rows) > 20
     assert [row for row in rows if not row.split("|")[2].strip()] == []
+
+
+def headings(text: str) -> set[str]:
+    return {line.lstrip("#").strip() for line in text.splitlines() if line.startswith("#")}
+
+
+def test_every_public_name_has_a_heading(generate: ModuleType) -> None:
+    reference = import_module("reference")
+    for module in reference.MODULES:
+        found = headings(generate.PAGES[f"api/{module}"]())
+        missing = [name for name in reference.public(import_module(module)) if f"`{module}.{name}`" not in found]
+        assert missing == [], module
+    nouns = headings(generate.PAGES["api/nouns"]())
+    assert {"`Groups`", "`Groups.create`", "`ClockControl.advance`"} <= nouns
+    assert "`Client.run`" in headings(generate.PAGES["api/svcnb"]())
+
+
+def test_every_room_that_people_import_is_in_the_reference(generate: ModuleType) -> None:
+    listed = {name.removeprefix("api/") for name in generate.PAGES}
+    assert {f"svcnb.{room}" for room in ("charts", "panels", "reports", "testing", "workshop")} <= listed
+
+
+def test_every_error_setting_and_magic_has_a_heading(generate: ModuleType) -> None:
+    from svcnb.client import errors
+    from svcnb.emulator.settings import Settings
+    from svcnb.magics import CELL, LINE
+
+    kinds = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.SvcnbError) and value.__module__ == errors.__name__
+    }
+    assert kinds - headings(generate.errors()) == set()
+    assert set(Settings.model_fields) - headings(generate.settings()) == set()
+    assert {f"`%{LINE}`", f"`%%{CELL}`"} <= headings(generate.magics())
+
+
+def test_every_route_has_a_heading_and_a_verdict(generate: ModuleType, emulator: Emulator) -> None:
+    description = httpx.get(f"{emulator.base_url}/core/v1/openapi.json", trust_env=False).json()
+    text = generate.routes()
+    served = {
+        f"{method.upper()} `{path}`" for path, operations in description["paths"].items() for method in operations
+    }
+    assert served - headings(text) == set()
+    assert headings(text) >= served
+    assert set(generate.PARTLY) <= set(description["paths"])
+    rows = [row for row in text.splitlines() if row.startswith(("| `GET`", "| `POST`", "| `PATCH`", "| `DELETE`"))]
+    assert len(rows) == len(served)
+    assert [row for row in rows if row.split("|")[3].strip() not in {"imitated", "partly"}] == []
+
+
+def test_every_link_between_pages_leads_somewhere(generate: ModuleType) -> None:
+    known = {f"generated/{name}.md" for name in generate.PAGES}
+    known |= {f"generated/lessons/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    for page in (ROOT / "docs").glob("*.md"):
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert link in known or (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_every_page_is_linked_from_the_first(generate: ModuleType) -> None:

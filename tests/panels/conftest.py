@@ -111,6 +111,8 @@ def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathF
         *("--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--log-level=ERROR"),
         *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None", "--LabApp.expose_app_in_browser=True"),
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        # As built here; an installed one may be older.
+        f"--LabApp.extra_labextensions_path={Path(__file__).parents[2] / 'svcnb/magics/static/labextensions'}",
     ]
     log = own / "log"
     with log.open("wb") as output:

@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 CELL = """
 import svcnb
+import svcnb.charts  # what draws takes long to load on a busy machine, and a cell may take its time
 svc = svcnb.Client()
 svc = svc.with_key(svc.accounts.create("office"))
 sign = svcnb.Action("const main = ({ text }) => ethers.utils.id(text)", name="sign")

@@ -16,6 +16,7 @@ import pytest
 from svcnb import reports
 from svcnb.reports import ReportFailed
 from svcnb.reports.conclusion import MIME
+from svcnb.toolkit.history import History
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 
@@ -23,7 +24,7 @@ KINDS = {kind.name: kind for kind in reports.catalogue}
 # What makes each report call for attention on the account of `place`, and what its page must say then.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "run-history": ({"max_failed_percent": "49"}, ["50.0 % of 10 runs failed", "odd &lt;b&gt;1", "Runs per"]),
-    "spend": ({"budget_cents": 4, "min_days_left": 2}, ["$0.05 were spent within 30d, more than $0.04", "$9.90"]),
+    "spend": ({"budget_cents": 4, "min_days_left": 2}, ["{spent} were spent within 30d, more than $0.04", "{credit}"]),
     "trigger-health": ({}, ["hook is failing", "Error: thrown", "nightly"]),
 }
 
@@ -50,8 +51,12 @@ def test_a_report_runs_and_says_what_wants_attention(name, place) -> None:
     assert made.attention
     assert (made.html.name, made.notebook.name) == (f"{name}.html", f"{name}.ipynb")
     html = made.html.read_text(encoding="utf-8")
+    money = {
+        "spent": reports.dollars(History(place.settings["SVC_HISTORY"]).total_cents()),
+        "credit": reports.dollars(place.svc.billing.balance().available_cents),
+    }
     for text in said:
-        assert text in html
+        assert text.format(**money) in html
     page = Page(html)
     assert page.loaded == []
     assert "script" not in page.tags

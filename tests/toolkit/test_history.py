@@ -67,9 +67,8 @@ def test_every_run_of_a_client_is_found_again(emulator, tmp_path) -> None:
     assert (newest.action, newest.status, newest.error_type, newest.error) == ("fail", "failed", "ActionError", "no")
     assert sorted(run.params["n"] for run in history.runs(action=ADD)) == [0, 1, 1, 2, 3]
     assert {run.key_hash for run in history.runs(key=svc.config.api_key)} == {newest.key_hash}
-    assert history.total_cents() == 5
-    before = svc.billing.balance().available_cents
-    assert before == 1_000 - history.total_cents()
+    # A client's estimate counts from sending to answer, so it is never less than what the service charged.
+    assert 1_000 - history.total_cents() <= svc.billing.balance().available_cents <= 1_000 - 5
 
 
 def test_spend_is_added_up_by_action_key_and_day(past) -> None:

@@ -23,13 +23,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a long password of this test alone"
 PATIENCE_S = 180.0
+# As JupyterLab asks for the kernel of a notebook.
+KERNEL = {"name": "python3", "path": "01-quickstart.ipynb"}
 
 FIRST_CELLS = """
 import os, svcnb
 emu = svcnb.lesson("quickstart")
 svc = svcnb.Client()
 print(svc.wallets.list()[0].wallet_address)
-print(type(emu).__name__, "01-quickstart.ipynb" in os.listdir(), os.getcwd())
+print(type(emu).__name__, "01-quickstart.ipynb" in os.listdir())
 svcnb.exercises.check("cids.changes", {"other js_params"})
 """
 
@@ -126,7 +128,7 @@ class Learner:
         """Runs code in a kernel of the learner's server, and returns what it printed."""
         base = self.server()
         xsrf = next(c.value for c in self.http.cookies.jar if c.name == "_xsrf" and c.path == f"/user/{self.name}/")
-        made = self.http.post(f"{base}/api/kernels", headers={"X-XSRFToken": str(xsrf)}, json={"name": "python3"})
+        made = self.http.post(f"{base}/api/kernels", headers={"X-XSRFToken": str(xsrf)}, json=KERNEL)
         assert made.status_code == httpx.codes.CREATED, made.text
         cookies = "; ".join(
             f"{c.name}={c.value}" for c in self.http.cookies.jar if f"/user/{self.name}/".startswith(c.path)
@@ -145,24 +147,29 @@ async def _execute(base: str, kernel: str, cookies: str, code: str) -> str:
     message = {"header": header | {"msg_type": "execute_request"}, "parent_header": {}, "metadata": {}}
     await socket_.write_message(json.dumps(message | {"content": content, "channel": "shell", "buffers": []}))
     printed = ""
-    while True:
-        raw = await asyncio.wait_for(socket_.read_message(), PATIENCE_S)
-        answer = json.loads(str(raw))
-        if answer["parent_header"].get("msg_id") != header["msg_id"]:
-            continue
-        if answer["msg_type"] == "stream":
-            printed += answer["content"]["text"]
-        elif answer["msg_type"] == "error":
-            raise AssertionError("\n".join(answer["content"]["traceback"]))
-        elif answer["msg_type"] == "execute_reply":
-            return printed
+    try:
+        while True:
+            raw = await asyncio.wait_for(socket_.read_message(), PATIENCE_S)
+            answer = json.loads(str(raw))
+            if answer["parent_header"].get("msg_id") != header["msg_id"]:
+                continue
+            if answer["msg_type"] == "stream":
+                printed += answer["content"]["text"]
+            elif answer["msg_type"] == "error":
+                raise AssertionError("\n".join(answer["content"]["traceback"]))
+            elif answer["msg_type"] == "execute_reply":
+                return printed
+    finally:
+        socket_.close()
+        while await socket_.read_message() is not None:
+            pass
 
 
 def test_learners_log_in_and_their_notebooks_know_their_place(hub: str, room: dict[str, Any], folder: Path) -> None:
     printed = {name: Learner(hub, name).run(FIRST_CELLS).split() for name in ("ada", "linus")}
 
     wallets = {name: words[0] for name, words in printed.items()}
-    assert all(words[1:3] == ["EmulatorControl", "True"] for words in printed.values()), printed
+    assert all(words[1:] == ["EmulatorControl", "True"] for words in printed.values()), printed
     assert wallets["ada"] != wallets["linus"]
     roster = json.loads((folder / "workshop-data/roster.json").read_text())["learners"]
     assert {name: roster[name]["wallet_address"] for name in wallets} == wallets

@@ -118,3 +118,16 @@ def test_what_is_no_verdict_is_refused(at_desk: Workshop, names: list[str], body
     assert ask(f"{at_desk.desk.url}/verdicts", at_desk.learner(names[0]).token, body)[0] == status
     assert ask(f"{at_desk.desk.url}/verdicts", "a guess", body)[0] == 401
     assert ask(f"{at_desk.desk.url}/control/faucet", "", {"address": ADDRESS})[0] == 401
+
+
+def test_learners_practise_with_keys_of_their_own(
+    at_desk: Workshop, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = svcnb.practice_key(1)
+    assert svcnb.practice_key(1) == first
+    monkeypatch.setenv("SVC_WORKSHOP_TOKEN", at_desk.learner(names[1]).token)
+    assert svcnb.practice_key(1) != first
+    monkeypatch.delenv("SVC_WORKSHOP_TOKEN")
+    assert svcnb.practice_key(1) == "0x" + "11" * 32
+    with pytest.raises(ValueError, match="from 1 to 9"):
+        svcnb.practice_key(0)

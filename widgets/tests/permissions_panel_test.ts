@@ -47,6 +47,17 @@ Deno.test("the account is read when the panel opens", () => {
   close();
 });
 
+Deno.test("a service that does not answer is said with what to do, and reading again goes on", async () => {
+  const model = new FakeModel({ state: { ...STATE, ready: false, groups: [], rows: [], on: [] } });
+  const { el, close } = open(permissions, model);
+  await model.fail("nothing answers at http://127.0.0.1:1", "Start the emulator");
+  equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start the emulator"), true);
+  click(button(el, "Read again"));
+  await model.answer(null);
+  equal(el.querySelector(".svcnb-failure"), null);
+  close();
+});
+
 Deno.test("every cell says what it permits and where, and names are no HTML", async () => {
   const { el, close } = await opened();
   const labels = [...el.querySelectorAll("input[type=checkbox]")].map((box) => box.getAttribute("aria-label"));

@@ -53,6 +53,19 @@ Deno.test("whoever is not let in is shown where to be approved, and goes on when
   close();
 });
 
+Deno.test("runs that cannot be read are said once, and are not asked for again until somebody wants to", async () => {
+  const { model, el, close } = await letIn();
+  click(find(el, "[aria-label='Runs of daily']"));
+  await model.fail("nothing answers", "Start the emulator");
+  equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start the emulator"), true);
+  await pause(EVERY_MS + 100);
+  equal(commands(model, "runs").length, 1);
+  click(find(el, "[aria-label='Runs of daily']"));
+  await model.answer([RUN]);
+  equal(el.querySelector(".svcnb-failure"), null);
+  close();
+});
+
 Deno.test("triggers are listed with what they wait for, and their names are no HTML", async () => {
   const { el, close } = await letIn();
   const rows = [...el.querySelectorAll("tbody tr")].map((row) => row.querySelector("th")!.textContent);
@@ -112,12 +125,15 @@ Deno.test("runs arrive by themselves while they are watched, and nothing is aske
   equal(commands(model, "runs").length, 2);
 });
 
-Deno.test("an answer that comes after its trigger was closed draws nothing", async () => {
+Deno.test("an answer that comes after another trigger was opened is not drawn as the other's", async () => {
   const { model, el, close } = await letIn();
   click(find(el, "[aria-label='Runs of daily']"));
-  click(button(el, "Close"));
-  await model.answer([RUN]);
-  equal(el.querySelector("section[aria-label=Runs] tbody"), null);
+  const late = model.last("command").id;
+  click(find(el, "[aria-label='Runs of <i>orders</i>']"));
+  await model.answer([]);
+  model.say({ type: "answer", id: late, ok: true, value: [RUN] });
+  await settled();
+  equal(el.querySelectorAll("section[aria-label=Runs] tbody tr").length, 0);
   close();
 });
 

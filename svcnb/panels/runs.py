@@ -1,0 +1,214 @@
+"""The runs panel: what ran, how it went, what it cost, as it happens; open a run to see its timeline."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any, Final
+
+import traitlets
+
+from svcnb.client import Client
+from svcnb.client.errors import InvalidArgument, SvcnbError, TraceUnavailable
+from svcnb.panels.base import Panel, command
+from svcnb.panels.traces import trace_view
+from svcnb.protocol.hashes import api_key_hash, hashed_cid
+from svcnb.toolkit.history import History, Triggered
+from svcnb.toolkit.run_feed import RunFeed, SeenRun
+from svcnb.toolkit.run_summary import summarise
+
+SHOWN: Final = 200
+"""Rows of the table; older runs are counted in the charts."""
+
+NAMES_KEPT_S: Final = 20.0
+"""How long names of actions and keys are kept before they are read again."""
+
+FILTERS: Final = ("action", "key", "status", "origin")
+
+
+class RunsPanel(Panel, bundle="runs"):
+    """Follows the runs of a service.
+
+    They come from the local record (`svcnb.toolkit.history`), from the emulator's own record where the service is one,
+    and from the triggers service when its client is given. Nothing of a run is part of the widget's state.
+
+    Args:
+        client: The service.
+        history: The local record; the client's own when None.
+        triggers: A client of the triggers service, to see the runs of triggers, too.
+
+    Attributes:
+        filters: What is shown: ``action`` (a CID), ``key`` (its hash), ``status``, ``origin``; empty texts for all, and
+            ``everyone``: also runs of other accounts on the same emulator.
+
+    Example:
+        ``svcnb.panels.RunsPanel(svc, triggers=emulator.triggers())``
+    """
+
+    title = "Runs"
+    filters = traitlets.Dict(dict.fromkeys(FILTERS, "") | {"everyone": False}).tag(sync=True)
+
+    def __init__(self, client: Client, *, history: History | None = None, triggers: Triggered | None = None) -> None:
+        super().__init__(client)
+        self._feed = RunFeed(client, history, triggers)
+        self._has_triggers = triggers is not None
+        self._actions: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
+        self._named_at = 0.0
+        self._seen: dict[str, SeenRun] = {}
+
+    def about(self) -> dict[str, object]:
+        """Which runs are shown."""
+        return {name: value for name, value in self.filters.items() if value}
+
+    @property
+    def runs(self) -> list[SeenRun]:
+        """The runs that the panel shows, read anew, newest first."""
+        return self._wanted(self._feed.read())
+
+    # --- commands -----------------------------------------------------------------------------------------------
+
+    @command
+    async def read(self, seen: str) -> dict[str, Any]:
+        """Reads the runs; answers them unless they are those that the view has seen."""
+        await self._read_names()
+        found = await asyncio.to_thread(self._feed.read)
+        shown = self._wanted(found)
+        self._seen = {run.id: run for run in found}
+        rows = [self._row(run) for run in shown[:SHOWN]]
+        answer = {
+            "rows": rows,
+            "summary": asdict(summarise([self._named(run) for run in shown])),
+            "choices": self._choices(found),
+            "sources": {
+                "history": self._feed.history is not None,
+                "service": self._feed.has_service_record,
+                "triggers": self._has_triggers,
+            },
+        }
+        state = hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
+        return {"state": state} if state == seen else {"state": state, **answer}
+
+    @command
+    async def look_at(self, number: str) -> dict[str, Any]:
+        """Tells all that is known of one run of the list."""
+        run = self._seen.get(number)
+        if run is None:
+            raise InvalidArgument("this run is not in the records any more", hint="Read the list again.")
+        trace = None
+        if run.traced:
+            try:
+                trace = trace_view(await self.service.trace(run.id))
+            except (TraceUnavailable, SvcnbError):
+                trace = None  # the rest is worth telling
+            else:
+                self.record(f"svc.trace({run.id!r})")
+        past = run.past
+        return {
+            **self._row(run),
+            "cid": run.cid,
+            "key_hash": run.key_hash,
+            "error": run.error,
+            "params": "" if past is None else _pretty(past.params),
+            "response": "" if past is None or not past.ok else _pretty(past.response),
+            "has_values": past is not None,
+            "logs": await asyncio.to_thread(self._feed.logs_of, run),
+            "trace": trace,
+        }
+
+    @command
+    def choose(self, filters: dict[str, Any]) -> None:
+        """Shows other runs."""
+        if set(filters) != {*FILTERS, "everyone"}:
+            raise InvalidArgument(f"filters are {', '.join(FILTERS)} and everyone", hint="Reload the page.")
+        self.filters = filters
+        wanted = {"action": filters["action"], "key": filters["key"]}
+        if filters["status"] in {"success", "failed"}:
+            wanted["status"] = filters["status"]
+        told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
+        self.record(f"runs = History().runs({told})")
+
+    def as_code(self) -> str:
+        """Returns what was chosen as Python that runs."""
+        code = super().as_code()
+        return code.replace("import svcnb\n", "import svcnb\nfrom svcnb.toolkit.history import History\n", 1)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _wanted(self, found: list[SeenRun]) -> list[SeenRun]:
+        wanted = self.filters
+        mine = self._own_keys()
+        return [
+            run
+            for run in found
+            if (not wanted["action"] or run.cid == wanted["action"])
+            and (not wanted["key"] or run.key_hash == wanted["key"])
+            and (not wanted["status"] or run.status == wanted["status"])
+            and (not wanted["origin"] or run.origin == wanted["origin"])
+            and (wanted["everyone"] or run.origin != "service" or not mine or run.key_hash in mine)
+        ]
+
+    def _own_keys(self) -> set[str]:
+        """Hashes of the account's keys, as far as they are known; empty without a key."""
+        key = self.client.config.api_key
+        return {api_key_hash(key.reveal()), *self._keys} if key else set()
+
+    async def _read_names(self) -> None:
+        if self.client.config.api_key is None or time.monotonic() - self._named_at < NAMES_KEPT_S:
+            return
+        try:
+            actions, keys = await asyncio.gather(self.service.actions.list(), self.service.usage_keys.list())
+        except SvcnbError:
+            return  # hashes are shown in place of names; runs are told all the same
+        self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}
+        self._keys = {each.api_key_hash: each.name for each in keys}
+        self._named_at = time.monotonic()
+
+    def _named(self, run: SeenRun) -> SeenRun:
+        return run if run.action or not run.cid else run.model_copy(update={"action": self._action_name(run)})
+
+    def _action_name(self, run: SeenRun) -> str:
+        return run.action or (self._actions.get(_hash_of(run.cid), "") if run.cid else "")
+
+    def _key_name(self, key_hash: str) -> str:
+        if key_hash in self._keys:
+            return self._keys[key_hash] or _short(key_hash)
+        return "this client's key" if key_hash in self._own_keys() else _short(key_hash)
+
+    def _row(self, run: SeenRun) -> dict[str, Any]:
+        return {
+            "id": run.id,
+            "origin": run.origin,
+            "started_at": run.started_at,
+            "action": self._action_name(run) or _short(run.cid),
+            "key": self._key_name(run.key_hash),
+            "status": run.status,
+            "elapsed": run.elapsed,
+            "cost_cents": run.cost_cents,
+            "error": run.error.partition("\n")[0][:200],
+        }
+
+    def _choices(self, found: list[SeenRun]) -> dict[str, dict[str, str]]:
+        """What can be chosen, by value, with the name that is shown."""
+        return {
+            "action": {run.cid: self._action_name(run) or _short(run.cid) for run in reversed(found) if run.cid},
+            "key": {run.key_hash: self._key_name(run.key_hash) for run in reversed(found) if run.key_hash},
+            "status": {run.status: run.status for run in reversed(found)},
+        }
+
+
+@lru_cache(maxsize=4_096)
+def _hash_of(cid: str) -> str:
+    return hashed_cid(cid)
+
+
+def _short(text: str) -> str:
+    return f"{text[:8]}…{text[-4:]}" if len(text) > 16 else text  # noqa: PLR2004 - shorter ones are shown whole
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)

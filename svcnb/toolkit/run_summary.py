@@ -1,0 +1,108 @@
+"""Runs added up for drawing: how many when, how long they took, what they cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Final
+
+from svcnb.toolkit.run_feed import SeenRun
+
+MOST_BUCKETS: Final = 48
+_WIDTHS_S: Final = (1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400, 604_800)
+_PERCENTILES: Final = (50, 95, 99)
+_TOP: Final = 5
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The runs of one stretch of time.
+
+    Attributes:
+        at: Its beginning in Unix seconds.
+        succeeded: Runs that went well.
+        failed: Runs that did not, refused ones too.
+    """
+
+    at: float
+    succeeded: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What many runs amount to.
+
+    Attributes:
+        count: How many there are.
+        succeeded: How many went well.
+        width_s: Seconds that one bucket covers.
+        buckets: The time line, oldest first, without gaps.
+        latency_s: Percentile of the runs that went well, and its seconds; the last is the slowest (100).
+        spend: Name of the action and cents, most expensive first.
+        total_cents: What all of them cost.
+    """
+
+    count: int
+    succeeded: int
+    width_s: int
+    buckets: tuple[Bucket, ...]
+    latency_s: tuple[tuple[int, float], ...]
+    spend: tuple[tuple[str, int], ...]
+    total_cents: int
+
+
+def summarise(runs: Sequence[SeenRun]) -> Summary:
+    """Adds runs up.
+
+    Args:
+        runs: The runs, in any order; those that have not ended are counted and not timed.
+    """
+    took = sorted(run.elapsed for run in runs if run.status == "success")
+    width = _width(runs)
+    return Summary(
+        count=len(runs),
+        succeeded=len(took),
+        width_s=width,
+        buckets=tuple(_buckets(runs, width)),
+        latency_s=tuple((rank, _nearest(took, rank)) for rank in (*_PERCENTILES, 100)) if took else (),
+        spend=_spend(runs),
+        total_cents=sum(run.cost_cents for run in runs),
+    )
+
+
+def _width(runs: Sequence[SeenRun]) -> int:
+    if not runs:
+        return _WIDTHS_S[0]
+    span = max(run.started_at for run in runs) - min(run.started_at for run in runs)
+    return next((width for width in _WIDTHS_S if span / width < MOST_BUCKETS - 1), _WIDTHS_S[-1])
+
+
+def _buckets(runs: Sequence[SeenRun], width: int) -> Iterable[Bucket]:
+    if not runs:
+        return
+    numbers = [floor(run.started_at / width) for run in runs]
+    good: Counter[int] = Counter()
+    bad: Counter[int] = Counter()
+    for number, run in zip(numbers, runs, strict=True):
+        if run.status == "success":
+            good[number] += 1
+        elif run.status in {"failed", "refused"}:
+            bad[number] += 1
+    last = max(numbers)
+    for number in range(max(min(numbers), last - MOST_BUCKETS + 1), last + 1):
+        yield Bucket(number * width, good[number], bad[number])
+
+
+def _nearest(ordered: Sequence[float], rank: int) -> float:
+    """The percentile by the nearest rank: a value that was really measured."""
+    return ordered[max(0, ceil(rank / 100 * len(ordered)) - 1)]
+
+
+def _spend(runs: Iterable[SeenRun]) -> tuple[tuple[str, int], ...]:
+    cents: Counter[str] = Counter()
+    for run in runs:
+        cents[run.action or run.cid] += run.cost_cents
+    return tuple((name, amount) for name, amount in cents.most_common(_TOP) if amount)

@@ -1,0 +1,49 @@
+"""Cells of %%action in a real JupyterLab: JavaScript by colour and by indentation, Python everywhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ACTION = "%%action\n// it's JavaScript\nconst main = () => `${1}`;"
+PYTHON = "for letter in 'it':\n    print(letter)  # it"
+# The texts that are coloured like the word `const`, in the editor of the cell of that number.
+LIKE_CONST = """number => {
+  const editors = [...document.querySelectorAll('.jp-CodeCell .cm-content')].filter((each) => each.offsetParent);
+  const spans = [...editors[number].querySelectorAll('.cm-line span')];
+  const wanted = spans.find((each) => each.textContent === 'const');
+  return wanted ? spans.filter((each) => each.className === wanted.className).map((each) => each.textContent) : [];
+}"""
+COMMENT = """number => {
+  const editors = [...document.querySelectorAll('.jp-CodeCell .cm-content')].filter((each) => each.offsetParent);
+  return [...editors[number].querySelectorAll('.cm-line span')].map((each) => each.textContent);
+}"""
+
+
+def test_an_action_is_read_as_javascript_and_its_neighbours_as_python(notebook):
+    nb = notebook(ACTION, PYTHON, run=False)
+    nb.tab.wait_for_function(f'() => ({COMMENT})(0).includes("// it\'s JavaScript")')
+    assert nb.tab.evaluate(LIKE_CONST, 0) == ["const"]
+    # Python knows no such comment, and knows this one.
+    assert {"for", "in", "# it"} <= set(nb.tab.evaluate(COMMENT, 1))
+
+
+def test_a_cell_changes_with_its_first_line(notebook):
+    nb = notebook("const main = () => 1; // comment", run=False)
+    tab = nb.tab
+    assert "// comment" not in tab.evaluate(COMMENT, 0)
+    editor = tab.locator(".jp-CodeCell:visible .cm-content").first
+    editor.press("Control+Home")
+    tab.keyboard.type("%%action\n")
+    tab.wait_for_function(f"() => ({COMMENT})(0).includes('// comment')")
+    # Indented as JavaScript: one step after an open brace.
+    editor.press("Control+End")
+    tab.keyboard.insert_text("\nfunction f() {")
+    tab.keyboard.press("Enter")
+    tab.keyboard.type("x")
+    source = tab.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.source")
+    assert source.split("\n")[-1].strip("}") in {"  x", "    x"}
+    editor.press("Control+Home")
+    tab.keyboard.press("Delete")
+    tab.wait_for_function(f"() => !({COMMENT})(0).includes('// comment')")

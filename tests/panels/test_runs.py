@@ -1,0 +1,104 @@
+"""The runs panel's half in the kernel, on a real service."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import svcnb
+from svcnb.panels.runs import RunsPanel
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+ADD = svcnb.Action("async function main({ n }) {\n  console.log('got', n);\n  return n.toFixed();\n}\n", name="add")
+
+
+@pytest.fixture
+async def svc(emulator, tmp_path):
+    with emulator.client(history=tmp_path / "history.sqlite") as client:
+        yield client.with_key(client.accounts.create("runner"))
+
+
+@pytest.fixture
+async def panel(svc):
+    made = RunsPanel(svc)
+    yield made
+    await made.service.close()
+
+
+async def test_runs_are_told_with_names_and_amounts(panel, svc):
+    key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
+    svc.with_key(key).run(ADD, n=1)
+    with pytest.raises(svcnb.ActionError):
+        svc.run(ADD, n=None)
+    answer = await panel.read("")
+    told = [(row["action"], row["key"], row["status"], row["cost_cents"]) for row in answer["rows"]]
+    assert told == [("add", "this client's key", "failed", 0), ("add", "night shift", "success", 1)]
+    assert (answer["summary"]["count"], answer["summary"]["succeeded"]) == (2, 1)
+
+
+async def test_a_view_that_has_seen_it_all_is_told_nothing_new(panel, svc):
+    svc.run(ADD, n=1)
+    first = await panel.read("")
+    assert await panel.read(first["state"]) == {"state": first["state"]}
+    svc.run(ADD, n=2)
+    assert len((await panel.read(first["state"]))["rows"]) == 2
+
+
+async def test_a_filter_shows_what_fits(panel, svc):
+    svc.run(ADD, n=1)
+    svc.run("const main = () => 1;\n")
+    panel.choose({**panel.filters, "action": ADD.cid})
+    assert [row["action"] for row in (await panel.read(""))["rows"]] == ["add"]
+    assert [run.cid for run in panel.runs] == [ADD.cid]
+    panel.choose({**panel.filters, "status": "failed"})
+    assert (await panel.read(""))["rows"] == []
+    assert repr(panel) == f"RunsPanel(action={ADD.cid!r}, status='failed')"
+
+
+async def test_runs_of_other_accounts_are_shown_when_asked_for(panel, emulator):
+    with emulator.client(history=False) as other:
+        ran = other.with_key(other.accounts.create("stranger")).run(ADD, n=1)
+    assert (await panel.read(""))["rows"] == []
+    panel.choose({**panel.filters, "everyone": True})
+    assert ran.request_id in [row["id"] for row in (await panel.read(""))["rows"]]
+
+
+async def test_an_opened_run_tells_all_that_is_known(panel, svc):
+    with pytest.raises(svcnb.ActionError) as caught:
+        svc.run(ADD, n=None)
+    await panel.read("")
+    told = await panel.look_at(caught.value.request_id)
+    assert (told["status"], told["logs"].strip(), told["cid"]) == ("failed", "got null", ADD.cid)
+    assert json.loads(told["params"]) == {"n": None}
+    assert told["trace"]["rows"][-1]["failed"]
+
+
+async def test_a_run_that_is_gone_is_refused_with_a_hint(panel):
+    with pytest.raises(svcnb.InvalidArgument, match="not in the records") as caught:
+        await panel.look_at("no-such-run")
+    assert caught.value.hint
+
+
+async def test_secrets_of_a_run_are_shown_nowhere(panel, svc):
+    secret = "0x" + "5e" * 32
+    ran = svc.run("const main = (given) => given;\n", privateKey=secret)
+    answer = await panel.read("")
+    told = await panel.look_at(ran.request_id)
+    assert secret not in json.dumps([answer, told, panel.get_state()], default=str) + panel.as_code()
+
+
+async def test_what_was_chosen_is_python_that_runs(panel, svc, monkeypatch):
+    ran = svc.run(ADD, n=1)
+    await panel.read("")
+    panel.choose({**panel.filters, "action": ADD.cid, "status": "success"})
+    await panel.look_at(ran.request_id)
+    assert re.search(rf"runs = History\(\)\.runs\(action='{ADD.cid}', status='success'\)", panel.as_code())
+    monkeypatch.setenv("SVC_HISTORY", str(svc.config.history))
+    monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
+    around: dict[str, object] = {}
+    exec(panel.as_code(), around)  # noqa: S102 - our own lines
+    assert [run.run_id for run in around["runs"]] == [ran.request_id]  # type: ignore[attr-defined]
+    around["svc"].close()  # type: ignore[attr-defined]

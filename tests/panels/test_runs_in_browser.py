@@ -1,0 +1,94 @@
+"""The runs panel in a real JupyterLab: filled by runs as they happen, filtered, opened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = """
+import os, tempfile, svcnb
+svc = svcnb.Client(history=os.path.join(tempfile.mkdtemp(), "history.sqlite"))
+svc = svc.with_key(svc.accounts.create("runner"))
+add = svcnb.Action("async function main({ n }) { console.log('got', n); return n + 1; }", name="add")
+svc.run(add, n=41)
+try:
+    svc.run("const main = () => { throw new Error('five'); }")
+except svcnb.ActionError:
+    pass
+panel = svcnb.panels.RunsPanel(svc)
+panel
+"""
+
+
+def runs_of(nb: Any) -> Any:
+    panel = nb.panel("Runs")
+    panel.locator("tr[data-run]").first.wait_for()
+    return panel
+
+
+def test_a_run_appears_by_itself(notebook):
+    nb = notebook(CELL)
+    panel = runs_of(nb)
+    assert panel.locator("tr[data-run]").count() == 2
+    nb.run("svc.run(add, n=1)")
+    panel.locator("tr[data-run]").nth(2).wait_for()
+    assert panel.get_by_role("img").get_attribute("aria-label").startswith("3 runs, 2 succeeded")
+
+
+def test_a_paused_panel_stands_still_until_it_is_told(notebook):
+    nb = notebook(CELL)
+    panel = runs_of(nb)
+    panel.get_by_role("button", name="Live").click()
+    panel.get_by_role("button", name="Paused").wait_for()
+    nb.run("svc.run(add, n=1)")
+    assert panel.locator("tr[data-run]").count() == 2
+    panel.get_by_role("button", name="Read now").click()
+    panel.locator("tr[data-run]").nth(2).wait_for()
+
+
+def test_runs_are_filtered_and_opened_by_keyboard_alone(notebook):
+    nb = notebook(CELL)
+    panel = runs_of(nb)
+    keys = nb.tab.keyboard
+    panel.get_by_label("Status").focus()
+    keys.type("success")
+    panel.locator("tr[data-run]").nth(1).wait_for(state="detached")
+    assert nb.value("panel.filters['status']") == "success"
+    panel.get_by_role("button", name="Open the run of add").focus()
+    keys.press("Enter")
+    run = panel.locator(".svcnb-run")
+    run.get_by_text("got 41").wait_for()
+    assert run.get_by_role("group", name="Timeline").get_by_role("row").count() == 4
+    keys.press("Escape")
+    run.wait_for(state="detached")
+    # The focus is back where it was.
+    assert nb.tab.evaluate("() => document.activeElement.getAttribute('aria-label')").startswith("Open the run of add")
+
+
+def test_the_focus_stays_while_runs_arrive(notebook):
+    nb = notebook(CELL)
+    panel = runs_of(nb)
+    panel.get_by_role("button", name="Open the run of add").focus()
+    number = panel.locator("tr[data-run]:focus-within").get_attribute("data-run")
+    nb.run("svc.run(add, n=1)")
+    panel.locator("tr[data-run]").nth(2).wait_for()
+    assert panel.locator("tr[data-run]:focus-within").get_attribute("data-run") == number
+
+
+def test_a_service_that_is_gone_is_told_and_the_runs_stay(notebook):
+    nb = notebook(CELL.replace("svcnb.Client(", "(emu := svcnb.Emulator(starter_credits=100)).client("), own=True)
+    panel = runs_of(nb)
+    nb.run("emu.stop()")
+    panel.locator(".svcnb-failure").wait_for()
+    assert panel.locator("tr[data-run]").count() == 2
+
+
+def test_nothing_of_a_run_is_saved_with_the_notebook(notebook):
+    nb = notebook(CELL.replace("n=41", "n=414243"), own=True, theme="dark")
+    runs_of(nb).get_by_role("button", name="Open the run of add").click()
+    nb.tab.locator(".svcnb-run").get_by_text("got 414243").wait_for()
+    assert "got 414243" not in nb.save()
+    assert nb.tab.locator(".svcnb-panel:visible").evaluate("panel => getComputedStyle(panel).colorScheme") == "dark"

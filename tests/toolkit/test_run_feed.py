@@ -1,0 +1,139 @@
+"""Every run that can be seen from here, as one list, on a real emulator."""
+
+from __future__ import annotations
+
+import pytest
+
+import svcnb
+from svcnb.control import EmulatorError
+from svcnb.toolkit.history import History
+from svcnb.toolkit.run_feed import RunFeed, SeenRun
+from svcnb.toolkit.run_summary import MOST_BUCKETS, summarise
+
+ADD = svcnb.Action("async function main({ n }) {\n  console.log('got', n);\n  return n.toFixed();\n}\n", name="add")
+
+
+@pytest.fixture
+def svc(emulator, tmp_path):
+    with emulator.client(history=tmp_path / "history.sqlite") as client:
+        yield client.with_key(client.accounts.create("runner"))
+
+
+def by_status(runs: list[SeenRun], svc: svcnb.Client) -> list[tuple[str, str]]:
+    from svcnb.protocol.hashes import api_key_hash
+
+    assert svc.config.api_key is not None
+    mine = api_key_hash(svc.config.api_key.reveal())
+    return [(run.origin, run.status) for run in runs if run.key_hash == mine]
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_a_run_that_both_sides_recorded_is_one_entry(svc):
+    ran = svc.run(ADD, n=1)
+    feed = RunFeed(svc, History(svc.config.history))
+    (run,) = [run for run in feed.read() if run.id == ran.request_id]
+    assert (run.origin, run.status, run.action, run.cost_cents, run.traced) == ("client", "success", "add", 1, True)
+    assert run.past is not None
+    assert run.past.params == {"n": 1}
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_what_others_ran_on_the_emulator_is_seen_too_and_newest_first(svc, emulator):
+    svc.run(ADD, n=1)
+    with emulator.client(history=False) as elsewhere, pytest.raises(svcnb.ActionError):
+        elsewhere.with_key(svc.config.api_key).run(ADD, n=None)
+    seen = RunFeed(svc, History(svc.config.history)).read()
+    assert by_status(seen, svc) == [("service", "failed"), ("client", "success")]
+    assert [run.started_at for run in seen] == sorted((run.started_at for run in seen), reverse=True)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_logs_of_a_failed_run_come_from_the_emulator(svc):
+    with pytest.raises(svcnb.ActionError):
+        svc.run(ADD, n=None)
+    feed = RunFeed(svc, History(svc.config.history))
+    failed = next(run for run in feed.read() if run.status == "failed" and run.origin == "client")
+    assert feed.logs_of(failed).strip() == "got null"
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_a_refused_run_has_no_timeline(svc):
+    key = svc.usage_keys.create("nothing")
+    with pytest.raises(svcnb.Forbidden):
+        svc.with_key(key).run(ADD, n=1)
+    run = next(run for run in RunFeed(svc, History(svc.config.history)).read() if run.key_hash == key.api_key_hash)
+    assert (run.status, run.traced, run.cost_cents) == ("refused", False, 0)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
+    triggers = emulator.triggers()
+    key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
+    trigger = triggers.webhook("bell", ADD, key, default_params={"n": 1})
+    triggers.fire(trigger, {})
+    triggers.wait_for_run(trigger)
+    (run,) = [run for run in RunFeed(svc, triggers=triggers).read() if run.origin == "trigger"]
+    assert (run.action, run.cid, run.status) == ("bell", ADD.cid, "success")
+
+
+@pytest.mark.chain
+def test_without_a_record_the_service_alone_is_read(svc):
+    feed = RunFeed(svc.with_options())
+    assert feed.history is not None  # the client's own
+    with svcnb.Client(svc.base_url, history=False) as silent:
+        feed = RunFeed(silent)
+        assert feed.history is None
+        feed.read()
+        assert feed.has_service_record
+
+
+def test_a_service_that_is_gone_is_told():
+    with svcnb.Client("http://127.0.0.1:9", history=False) as gone, pytest.raises(EmulatorError, match="answers"):
+        RunFeed(gone).read()
+
+
+def seen(at: float, status: str = "success", elapsed: float = 0.1, cents: int = 1, action: str = "a") -> SeenRun:
+    return SeenRun(
+        id=str(at), origin="client", started_at=at, status=status, elapsed=elapsed, cost_cents=cents, action=action
+    )
+
+
+def test_runs_are_added_up_by_time_without_gaps():
+    found = summarise([seen(10.2), seen(10.9, "failed"), seen(13.0, "refused")])
+    assert [(each.at, each.succeeded, each.failed) for each in found.buckets] == [
+        (10, 1, 1),
+        (11, 0, 0),
+        (12, 0, 0),
+        (13, 0, 1),
+    ]
+    assert (found.count, found.succeeded, found.width_s) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("span", [1, 59, 3_600, 86_400 * 3, 86_400 * 400])
+def test_the_time_line_stays_short_whatever_it_covers(span):
+    runs = [seen(1_000_000 + span * part / 10) for part in range(11)]
+    found = summarise(runs)
+    assert len(found.buckets) <= MOST_BUCKETS + 1
+    assert sum(bucket.succeeded for bucket in found.buckets) == 11 or span > 604_800 * MOST_BUCKETS
+
+
+def test_percentiles_are_measured_values_of_successful_runs():
+    runs = [seen(1, elapsed=took) for took in range(1, 101)] + [seen(1, "failed", elapsed=1_000)]
+    # By the nearest rank: the 50th, 95th and 99th of 100 values, and the largest.
+    assert summarise(runs).latency_s == ((50, 50), (95, 95), (99, 99), (100, 100))
+
+
+def test_spend_is_by_action_dearest_first():
+    found = summarise([seen(1, cents=1), seen(2, cents=5, action="b"), seen(3, cents=2), seen(4, cents=0, action="c")])
+    assert found.spend == (("b", 5), ("a", 3))
+    assert found.total_cents == 8
+
+
+def test_nothing_adds_up_to_nothing():
+    found = summarise([])
+    assert (found.count, found.buckets, found.latency_s, found.spend) == (0, (), (), ())

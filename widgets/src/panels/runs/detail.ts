@@ -1,0 +1,64 @@
+/** One run: what went in, what came out, what it printed, and its timeline. */
+import { h } from "../../lib/panel.ts";
+import { type TraceView, waterfall } from "../../lib/waterfall.ts";
+import { dollars, duration } from "./charts.ts";
+import { moment, type Row, status } from "./table.ts";
+
+export interface Detail extends Row {
+  cid: string;
+  key_hash: string;
+  params: string;
+  response: string;
+  /** Whether this machine recorded parameters and response. */
+  has_values: boolean;
+  logs: string;
+  trace: TraceView | null;
+}
+
+export function detail(run: Detail, close: () => void): HTMLElement {
+  const { action, started_at, elapsed, cost_cents, cid, key, key_hash, error, params, response, logs, trace } = run;
+  return h(
+    "div",
+    {
+      class: "svcnb-card svcnb-run",
+      onkeydown: (event: Event) => {
+        if ((event as KeyboardEvent).key === "Escape") close();
+      },
+    },
+    h(
+      "div",
+      { class: "svcnb-row" },
+      h("h3", { tabindex: "-1" }, `${action}, ${moment(started_at)}`),
+      h("button", { type: "button", class: "svcnb-quiet", onclick: close }, "Close"),
+    ),
+    h(
+      "table",
+      {},
+      row("Status", status(run.status)),
+      row("Took", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
+      row("CID", h("code", {}, cid)),
+      key_hash ? row("Key", `${key} `, h("code", {}, key_hash)) : null,
+    ),
+    error ? part("Error", error, "svcnb-bad") : null,
+    run.has_values ? part("Parameters", params) : null,
+    response ? part("Response", response) : null,
+    run.has_values ? null : h(
+      "p",
+      { class: "svcnb-hint" },
+      "Parameters and response are kept by the machine that ran it, and by nobody else.",
+    ),
+    logs ? part("Logs", logs) : null,
+    trace ? h("h3", {}, "Timeline") : null,
+    trace
+      ? waterfall(trace)
+      : h("p", { class: "svcnb-hint" }, "There is no timeline: emulators keep those of what ran there."),
+  );
+}
+
+function row(title: string, ...cells: (Node | string)[]): HTMLElement {
+  return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, ...cells));
+}
+
+function part(title: string, text: string, colour?: string): HTMLElement {
+  return h("div", {}, h("h3", {}, title), h("pre", { tabindex: "0", class: colour }, text));
+}

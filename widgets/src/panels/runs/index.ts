@@ -1,0 +1,130 @@
+/** The runs panel: a live table and charts; open a run to see its timeline. */
+import { h, type Panel, panel } from "../../lib/panel.ts";
+import { charts, type Summary } from "./charts.ts";
+import { type Detail, detail } from "./detail.ts";
+import { type Choices, filterRow, type Filters } from "./filters.ts";
+import { type Row, table } from "./table.ts";
+
+interface Answer {
+  state: string;
+  rows?: Row[];
+  summary?: Summary;
+  choices?: Choices;
+  sources?: { history: boolean; service: boolean; triggers: boolean };
+}
+
+/** How often the records are looked at while somebody can see the panel. */
+export const EVERY_MS = 2_000;
+
+export default panel("Runs", (at) => {
+  const view = new View(at);
+  return () => view.close();
+});
+
+class View {
+  private readonly filters;
+  private readonly charts = h("div", { class: "svcnb-charts" });
+  private readonly empty = h("p", { class: "svcnb-muted", hidden: true });
+  private readonly opened = h("div", { "aria-live": "polite" });
+  private readonly table;
+  private readonly live: HTMLButtonElement;
+  private state = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private failed = false;
+  private closed = false;
+
+  constructor(private readonly at: Panel) {
+    this.filters = filterRow((chosen) => this.choose(chosen));
+    this.table = table((id) => this.open(id));
+    this.live = h("button", { type: "button", "aria-pressed": "true", onclick: () => this.toggle() }, "Live");
+    at.body.append(
+      h(
+        "div",
+        { class: "svcnb-row" },
+        this.live,
+        at.button("Read now", () => this.read(), { kind: "quiet" }),
+      ),
+      this.filters.element,
+      this.charts,
+      this.empty,
+      this.table.element,
+      this.opened,
+    );
+    at.watch<Filters>("filters", (filters) => this.filters.set(filters));
+    document.addEventListener("visibilitychange", this.seen);
+    this.follow(true);
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    document.removeEventListener("visibilitychange", this.seen);
+  }
+
+  private readonly seen = () => {
+    if (!document.hidden) this.follow();
+  };
+
+  private get isLive(): boolean {
+    return this.live.getAttribute("aria-pressed") === "true";
+  }
+
+  private toggle(): void {
+    this.live.setAttribute("aria-pressed", String(!this.isLive));
+    this.live.textContent = this.isLive ? "Live" : "Paused";
+    this.follow();
+  }
+
+  /** Reads, and again after a while; a failure is shown once and does not stop the panel from trying. */
+  private async follow(first = false): Promise<void> {
+    clearTimeout(this.timer);
+    if (this.closed || (!first && (!this.isLive || document.hidden))) return;
+    try {
+      await this.read();
+      if (this.failed) this.at.clearFailure();
+      this.failed = false;
+    } catch (error) {
+      if (!this.failed && !this.closed) this.at.showFailure(error);
+      this.failed = true;
+    }
+    if (!this.closed) this.timer = setTimeout(() => this.follow(), EVERY_MS);
+  }
+
+  private async read(): Promise<void> {
+    const answer = await this.at.call<Answer>("read", { seen: this.state }, "Reading the runs");
+    this.state = answer.state;
+    if (this.closed || !answer.rows || !answer.summary || !answer.choices) return;
+    this.filters.offer(answer.choices, answer.sources!);
+    this.charts.replaceChildren(...charts(answer.summary));
+    this.table.show(answer.rows, answer.summary.count);
+    this.table.element.hidden = answer.rows.length === 0;
+    this.empty.hidden = answer.rows.length > 0;
+    this.empty.textContent = this.filters.isFiltering()
+      ? "No run fits these filters."
+      : "Nothing ran yet. Runs of this client appear here by themselves: svc.run(action).";
+  }
+
+  private choose(chosen: Filters): Promise<unknown> {
+    return this.at.attempt(async () => {
+      await this.at.call("choose", { filters: chosen });
+      this.state = "";
+      await this.read();
+    });
+  }
+
+  private open(id: string): Promise<unknown> {
+    return this.at.attempt(async () => {
+      const found = await this.at.call<Detail>("look_at", { number: id }, "Opening the run");
+      const close = () => {
+        this.opened.replaceChildren();
+        this.table.open(null);
+        this.table.focus(id);
+      };
+      this.opened.replaceChildren(detail(found, close));
+      this.table.open(id);
+      const heading = this.opened.querySelector("h3");
+      heading?.focus();
+      heading?.scrollIntoView?.({ block: "nearest" });
+    });
+  }
+}

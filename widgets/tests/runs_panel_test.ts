@@ -1,0 +1,149 @@
+/** The runs panel over a model without a kernel. */
+import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
+import runs from "../src/panels/runs/index.ts";
+import { dollars, duration } from "../src/panels/runs/charts.ts";
+
+const ROW = {
+  id: "r1",
+  origin: "client",
+  started_at: 1_767_225_600,
+  action: "add",
+  key: "night shift",
+  status: "success",
+  elapsed: 0.25,
+  cost_cents: 1,
+  error: "",
+};
+const FAILED = { ...ROW, id: "r2", status: "failed", cost_cents: 0, error: "Uncaught Error: five" };
+const SUMMARY = {
+  count: 4,
+  succeeded: 3,
+  width_s: 60,
+  buckets: [{ at: 0, succeeded: 1, failed: 1 }, { at: 60, succeeded: 2, failed: 0 }],
+  latency_s: [[50, 0.25], [95, 1], [99, 1], [100, 2]],
+  spend: [["add", 3]],
+  total_cents: 3,
+};
+const CHOICES = {
+  action: { Qm1: "add" },
+  key: { "0x1": "night shift" },
+  status: { success: "success", failed: "failed" },
+};
+const FILTERS = { action: "", key: "", status: "", origin: "", everyone: false };
+const SOURCES = { history: true, service: true, triggers: false };
+const ANSWER = { state: "s1", rows: [ROW, FAILED], summary: SUMMARY, choices: CHOICES, sources: SOURCES };
+
+/** Opens the panel and gives it its first answer. */
+async function opened(answer: unknown = ANSWER) {
+  const model = new FakeModel({ filters: FILTERS });
+  const view = open(runs, model);
+  await model.answer(answer);
+  return { model, ...view };
+}
+
+Deno.test("runs are listed with their status by sign and word, what they took and what they cost", async () => {
+  const { el, close } = await opened();
+  const cells = [...el.querySelectorAll("tr[data-run]")].map((line) =>
+    [...line.querySelectorAll("td")].slice(1).map(({ textContent }) => textContent)
+  );
+  equal(cells, [
+    ["add", "✓ success", "250 ms", "$0.01", "night shift", "this machine", ""],
+    ["add", "✗ failed", "250 ms", "–", "night shift", "this machine", "Uncaught Error: five"],
+  ]);
+  equal(el.textContent!.includes("2 older runs are counted above."), true);
+  close();
+});
+
+Deno.test("charts say their numbers in words", async () => {
+  const { el, close } = await opened();
+  const [timeline] = el.querySelectorAll("[role=img]");
+  equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded, 75 percent; at most 2 in a minute");
+  equal(find(el, ".svcnb-timeline .svcnb-failed").getAttribute("style"), "height:50%");
+  const figures = [...el.querySelectorAll(".svcnb-figure")].map(({ textContent }) => textContent);
+  equal(figures, ["4", "250 ms", "$0.03"]);
+  close();
+});
+
+Deno.test("an answer that nothing changed leaves everything in its place", async () => {
+  const { model, el, close } = await opened();
+  const line = find(el, "tr[data-run]");
+  click(button(el, "Read now"));
+  equal(model.last("command").args, { seen: "s1" });
+  await model.answer({ state: "s1" });
+  equal(find(el, "tr[data-run]") === line, true);
+  close();
+});
+
+Deno.test("a filter is sent, and the list is read anew", async () => {
+  const { model, el, close } = await opened();
+  const [action] = el.querySelectorAll("select");
+  equal([...action!.querySelectorAll("option")].map(({ textContent }) => textContent), ["all", "add"]);
+  for (const option of action!.querySelectorAll("option")) {
+    option.toggleAttribute("selected", option.getAttribute("value") === "Qm1");
+  }
+  action!.dispatchEvent(new Event("change"));
+  await settled();
+  equal(model.last("command").name, "choose");
+  equal(model.last("command").args, { filters: { ...FILTERS, action: "Qm1" } });
+  model.set("filters", { ...FILTERS, action: "Qm1" });
+  await model.answer(null);
+  equal(model.last("command").args, { seen: "" });
+  await model.answer({ ...ANSWER, rows: [], summary: { ...SUMMARY, count: 0 } });
+  equal(el.textContent!.includes("No run fits these filters."), true);
+  close();
+});
+
+Deno.test("a run is opened with what went in and out, and closed by Escape", async () => {
+  const { model, el, close } = await opened();
+  click(find(el, "tr[data-run=r2] button"));
+  equal(model.last("command").args, { number: "r2" });
+  await model.answer({
+    ...FAILED,
+    cid: "Qm1",
+    key_hash: "0x1",
+    params: '{ "n": 5 }',
+    response: "",
+    has_values: true,
+    logs: "got 5",
+    trace: null,
+  });
+  const shown = find(el, ".svcnb-run");
+  for (const text of ["✗ failed", "Uncaught Error: five", '{ "n": 5 }', "got 5", "There is no timeline"]) {
+    equal(shown.textContent!.includes(text), true, text);
+  }
+  equal(find(el, "tr[data-run=r2]").getAttribute("aria-current"), "true");
+  shown.dispatchEvent(Object.assign(new Event("keydown", { bubbles: true }), { key: "Escape" }));
+  equal(el.querySelector(".svcnb-run"), null);
+  equal(find(el, "tr[data-run=r2]").hasAttribute("aria-current"), false);
+  close();
+});
+
+Deno.test("nothing yet says how something comes", async () => {
+  const { el, close } = await opened({ ...ANSWER, rows: [], summary: { ...SUMMARY, count: 0 } });
+  equal(el.textContent!.includes("Nothing ran yet."), true);
+  equal(el.querySelector(".svcnb-timeline"), null);
+  close();
+});
+
+Deno.test("a service that is gone is told once, and the rows stay", async () => {
+  const { model, el, close } = await opened();
+  click(button(el, "Read now"));
+  await model.fail("no emulator answers", "Start one.");
+  equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start one."), true);
+  equal(el.querySelectorAll("tr[data-run]").length, 2);
+  close();
+});
+
+Deno.test("pausing is a switch that says its state", async () => {
+  const { el, close } = await opened();
+  click(button(el, "Live"));
+  equal(button(el, "Paused").getAttribute("aria-pressed"), "false");
+  click(button(el, "Paused"));
+  equal(button(el, "Live").getAttribute("aria-pressed"), "true");
+  close();
+});
+
+Deno.test("times and amounts are written as people read them", () => {
+  equal([0.0004, 0.25, 1.26, 123].map(duration), ["0 ms", "250 ms", "1.3 s", "123 s"]);
+  equal([0, 1, 250].map(dollars), ["$0.00", "$0.01", "$2.50"]);
+});
