@@ -13,8 +13,22 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FREE = ("MIT", "BSD", "Apache", "ISC", "PSF", "MPL-2.0", "CNRI-Python", "CC0", "0BSD", "Unlicense", "Zlib", "HPND")
-"""Licences under which one may use, change and pass on; those of the MPL for its own files."""
+FREE = (
+    "MIT",
+    "BSD",
+    "Apache",
+    "ISC",
+    "PSF",
+    "MPL-2.0",
+    "CNRI-Python",
+    "CC0",
+    "0BSD",
+    "Unlicense",
+    "Zlib",
+    "HPND",
+    "LGPL-3.0",
+)
+"""Licences under which one may use, change and pass on; those of the MPL and the LGPL for their own files."""
 
 
 def load(name: str) -> ModuleType:
