@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from svcnb.panels.runs import RunsPanel
     from svcnb.panels.signing import SigningPanel
     from svcnb.panels.triggers import TriggersPanel
+    from svcnb.panels.workbench import Workbench
 
 __all__ = [
     "AccountPanel",
@@ -28,6 +29,7 @@ __all__ = [
     "RunsPanel",
     "SigningPanel",
     "TriggersPanel",
+    "Workbench",
     "command",
 ]
 
@@ -40,6 +42,7 @@ _HOME: Final = {
     "RunsPanel": "svcnb.panels.runs",
     "SigningPanel": "svcnb.panels.signing",
     "TriggersPanel": "svcnb.panels.triggers",
+    "Workbench": "svcnb.panels.workbench",
     "command": "svcnb.panels.base",
 }
 """Module of each public name, one panel a file."""

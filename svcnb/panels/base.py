@@ -65,7 +65,7 @@ class Panel(anywidget.AnyWidget):
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
         self._client = self._given = client
-        self._lines: list[str] = []
+        self.lines: list[str] = []
         super().__init__(**traits)
         self.channel = Channel({name: getattr(self, name) for name in self._commands()}, self.send)
         self.on_msg(lambda _panel, content, _buffers: self.channel.receive(content))
@@ -105,7 +105,7 @@ class Panel(anywidget.AnyWidget):
 
     def record(self, line: str) -> None:
         """Adds a line of Python to what `as_code` gives. It must hold no secret."""
-        self._lines.append(line)
+        self.lines.append(line)
         self.channel.tell("code", {"code": self.as_code()})
 
     def as_code(self) -> str:
@@ -114,7 +114,7 @@ class Panel(anywidget.AnyWidget):
         if self._given is not None:
             note = "  # its key: SVC_API_KEY" if self._given.config.api_key else ""
             start.append(f"svc = svcnb.Client({self._given.base_url!r}){note}")
-        return "\n".join([*start, *self._lines]) + "\n"
+        return "\n".join([*start, *self.lines]) + "\n"
 
     @command
     def code(self) -> dict[str, str]:

@@ -86,3 +86,15 @@ def test_account(notebook, theme, shoot, emulator):
     panel.get_by_role("button", name="Convert to ChainSecured …").click()
     panel.get_by_role("button", name="Leave it as it is").wait_for()
     shoot(panel, "account")
+
+
+def test_workbench(notebook, theme, shoot):
+    cell = "import svcnb\npanel = svcnb.panels.Workbench(svcnb.Client())\npanel"
+    panel = notebook(cell, theme=theme, viewport={"width": 1100, "height": 1900}).panel("Workbench")
+    panel.get_by_label("Name", exact=True).fill("treasury")
+    panel.get_by_role("button", name="Create", exact=True).click()
+    panel.get_by_role("button", name="I stored it").click()
+    panel.get_by_role("tab", name="Actions").click()
+    panel.get_by_role("tabpanel", name="Actions").locator(".svcnb-panel").wait_for()
+    panel.locator(".cm-editor").first.wait_for()
+    shoot(panel, "workbench")

@@ -1,0 +1,24 @@
+"""axe-core, the accessibility checker: npm's, as the widgets' lock pins it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+AXE = Path(__file__).parents[2] / "widgets/node_modules/axe-core/axe.min.js"
+
+
+def faults(tab: Any, where: str = ".svcnb-panel") -> list[str]:
+    """Serious and critical faults of the visible panels, as ``rule: element``."""
+    if not tab.evaluate("() => 'axe' in window"):
+        tab.evaluate(AXE.read_text(encoding="utf-8"))
+    found = tab.evaluate(
+        """async where => {
+          const panels = [...document.querySelectorAll(where)].filter((panel) => panel.checkVisibility());
+          const {violations} = await axe.run(panels, {resultTypes: ["violations"]});
+          return violations.filter(({impact}) => ["serious", "critical"].includes(impact))
+            .flatMap(({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 160)}`));
+        }""",
+        where,
+    )
+    return [str(text) for text in found]

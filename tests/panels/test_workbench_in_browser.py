@@ -1,0 +1,109 @@
+"""The workbench in a real JupyterLab: all panels in one, by keyboard alone, and without a serious fault for anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svcnb import LocalSigner
+from svcnb.panels.workbench import TABS
+from tests.panels.axe import faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = "import svcnb\npanel = svcnb.panels.Workbench(svcnb.Client())\npanel"
+
+
+@pytest.fixture
+def opened(notebook):
+    nb = notebook(CELL)
+    nb.bench = nb.panel("Workbench")
+    nb.bench.get_by_label("Name", exact=True).wait_for()
+    return nb
+
+
+def create(bench: Any) -> None:
+    bench.get_by_label("Name", exact=True).fill("treasury")
+    bench.get_by_role("button", name="Create", exact=True).click()
+    bench.get_by_role("button", name="I stored it").click()
+
+
+def test_the_account_of_the_first_tab_is_the_account_of_all(opened):
+    bench = opened.bench
+    bench.get_by_role("tab", name="Permissions").click()
+    bench.get_by_role("tabpanel", name="Permissions").get_by_role("alert").filter(has_text="key").first.wait_for()
+    bench.get_by_role("tab", name="Account").click()
+    create(bench)
+    bench.get_by_role("tab", name="Permissions").click()
+    bench.get_by_role("tabpanel", name="Permissions").get_by_text("treasury").or_(
+        bench.get_by_role("tabpanel", name="Permissions").get_by_role("heading", name="Permissions")
+    ).first.wait_for()
+    assert opened.value("panel.panels['Permissions'].client is panel.panels['Account'].client") is True
+    code = opened.value("panel.as_code()")
+    assert code.count("import svcnb") == 1
+    assert "svc.accounts.create('treasury')" in code
+
+
+def test_every_tab_opens_by_the_keyboard_alone(opened):
+    bench, keys = opened.bench, opened.tab.keyboard
+    create(bench)
+    bench.get_by_role("tab", name="Account").focus()
+    for name in [*list(TABS)[1:], "Account"]:
+        keys.press("ArrowRight")
+        tab = bench.get_by_role("tab", name=name)
+        assert tab.get_attribute("aria-selected") == "true"
+        assert tab.evaluate("tab => tab === document.activeElement")
+        bench.get_by_role("tabpanel", name=name).locator(".svcnb-panel").wait_for()
+    keys.press("End")
+    assert bench.get_by_role("tab", name=list(TABS)[-1]).get_attribute("aria-selected") == "true"
+    keys.press("Tab")  # from the tabs into the panel
+    assert bench.get_by_role("tabpanel", name=list(TABS)[-1]).evaluate(
+        "panel => panel.contains(document.activeElement)"
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_tab_has_a_serious_fault_for_anybody(notebook, theme):
+    nb = notebook(CELL, theme=theme)
+    bench = nb.panel("Workbench")
+    create(bench)
+    found = {}
+    for name in TABS:
+        bench.get_by_role("tab", name=name).click()
+        place = bench.get_by_role("tabpanel", name=name)
+        place.locator(".svcnb-panel").wait_for()
+        nb.tab.wait_for_function("() => !document.querySelector('.svcnb-panel[aria-busy]')")
+        if serious := faults(nb.tab):
+            found[name] = serious
+    assert found == {}
+
+
+def test_a_whole_morning_without_a_mouse(opened, emulator):
+    """Creates an account, then one on the chain, by keys alone."""
+    owner = LocalSigner.random()
+    emulator.faucet(owner.address)
+    bench, keys = opened.bench, opened.tab.keyboard
+    bench.get_by_role("tab", name="Account").focus()
+    keys.press("Tab")
+    keys.type("treasury")
+    keys.press("Tab")
+    keys.press("Enter")
+    bench.locator(".svcnb-key").wait_for()
+    keys.press("Enter")
+    bench.locator(".svcnb-key").wait_for(state="detached")
+    bench.get_by_text("Hand the account to a wallet").focus()
+    keys.press("Enter")
+    keys.press("Tab")
+    keys.type(owner.reveal())
+    keys.press("Tab")
+    keys.press("Enter")
+    bench.get_by_text("There is no way back to API mode.").wait_for()
+    keys.press("Shift+Tab")  # the harmless way out has the focus
+    keys.press("Enter")
+    bench.get_by_role("row", name="Mode ChainSecured").wait_for()
+
+
+def test_the_checker_sees_a_fault_where_there_is_one(opened):
+    opened.bench.evaluate("bench => bench.append(document.createElement('input'))")
+    assert any(fault.startswith("label:") for fault in faults(opened.tab))

@@ -1,0 +1,94 @@
+/** Workbench: all panels in one. Each stands on a tab and is made when the tab is first opened. */
+import { h, type Model, panel, uniqueId } from "../../lib/panel.ts";
+
+/** What Jupyter's widget manager can do for us. */
+interface Manager {
+  get_model(id: string): Promise<unknown>;
+  create_view(model: unknown): Promise<{ el: HTMLElement; remove(): void }>;
+}
+
+const REFERENCE = "IPY_MODEL_";
+
+export default panel("Workbench", (at) => {
+  const manager = (at.model as Model & { widget_manager: Manager }).widget_manager;
+  const names = at.get<string[]>("tabs");
+  const stem = uniqueId("tab");
+  const views = new Map<string, { reference: string; view: { el: HTMLElement; remove(): void } }>();
+  let chosen = names[0]!;
+
+  const places = new Map(names.map((name, index) => [
+    name,
+    h("div", {
+      role: "tabpanel",
+      id: `${stem}-panel-${index}`,
+      "aria-labelledby": `${stem}-${index}`,
+      hidden: index > 0,
+    }),
+  ]));
+  const tabs = names.map((name, index) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `${stem}-${index}`,
+        "aria-controls": `${stem}-panel-${index}`,
+        "aria-selected": index === 0 ? "true" : "false",
+        tabindex: index === 0 ? "0" : "-1",
+        onclick: () => choose(index),
+      },
+      name,
+    )
+  );
+  const list = h("div", { role: "tablist", class: "svcnb-tabs", "aria-label": "Panels" }, ...tabs);
+  // One stop for the tab key; arrows, Home and End walk along (WAI-ARIA, tabs with automatic activation).
+  list.addEventListener("keydown", (event) => {
+    const steps: Record<string, number> = {
+      ArrowRight: 1,
+      ArrowLeft: -1,
+      Home: -names.indexOf(chosen),
+      End: -1 - names.indexOf(chosen),
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const index = (names.indexOf(chosen) + step + names.length) % names.length;
+    choose(index);
+    tabs[index]!.focus();
+  });
+  at.body.append(list, ...places.values());
+
+  const choose = (index: number) => {
+    chosen = names[index]!;
+    tabs.forEach((tab, other) => {
+      tab.setAttribute("aria-selected", String(other === index));
+      tab.setAttribute("tabindex", other === index ? "0" : "-1");
+    });
+    for (const [name, place] of places) place.hidden = name !== chosen;
+    void at.attempt(fill);
+  };
+
+  /** Shows the chosen panel; Python makes it first if need be, and the change of `panels` calls here again. */
+  const fill = async () => {
+    const name = chosen;
+    const reference = at.get<Record<string, string>>("panels")[name];
+    for (const [other, { reference: shown, view }] of [...views]) {
+      if (at.get<Record<string, string>>("panels")[other] === shown) continue;
+      view.remove();
+      views.delete(other);
+    }
+    if (reference === undefined) {
+      await at.call("open_tab", { name }, `Opening ${name}`);
+      return;
+    }
+    if (views.has(name)) return;
+    const model = await manager.get_model(reference.slice(REFERENCE.length));
+    const view = await manager.create_view(model);
+    if (views.has(name)) return view.remove();
+    views.set(name, { reference, view });
+    places.get(name)!.replaceChildren(view.el);
+  };
+
+  at.watch("panels", () => void at.attempt(fill));
+  return () => views.forEach(({ view }) => view.remove());
+});
