@@ -75,7 +75,8 @@ def test_every_dependency_of_the_project_is_among_the_hashed(sbom):
 def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
     for licence, count in sbom.licences().items():
         assert any(word in licence for word in FREE), f"{count} distributions: {licence}"
-        assert "GPL" not in licence or " OR " in licence, licence
+        # The LGPL asks nothing of whoever loads a library unchanged, as the driver of PostgreSQL is.
+        assert not re.search(r"(?<!L)GPL", licence) or " OR " in licence, licence
 
 
 def test_the_bill_names_every_part_with_its_version(sbom):
