@@ -90,8 +90,10 @@ class Settings(BaseModel):
     crypto_delay_ms: int = Field(60_000, ge=0, description="Milliseconds a crypto payment takes to be confirmed.")
 
     # --- execution ----------------------------------------------------------------------------------------------
-    action_engine: Literal["v8", "fast", "auto"] = Field("v8", description="Which engine runs actions.")
-    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes kept ready.")
+    action_engine: Literal["v8", "fast", "auto"] = Field(
+        "v8", description="What runs actions: v8 is exact, fast is for volume, auto is fast where that is exact."
+    )
+    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes of v8 kept ready.")
     action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")

@@ -7,6 +7,7 @@ import dataclasses
 import http.server
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -16,10 +17,12 @@ from typing import Any, TypeVar
 
 import pytest
 
+from svcnb.emulator.actions.auto import AutoEngine
+from svcnb.emulator.actions.fast import FastEngine
 from svcnb.emulator.actions.host import ActionHost, KeyRefused
 from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
-from svcnb.emulator.actions.protocol import Outcome
+from svcnb.emulator.actions.protocol import Engine, Outcome
 from svcnb.emulator.actions.v8 import V8Engine
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.randomness import Randomness
@@ -32,6 +35,8 @@ CID = "QmRunningAction"
 WALLET = "0x00000000000000000000000000000000000000aa"
 WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
 
+_ENGINES: dict[str, Callable[..., Engine]] = {"v8": V8Engine, "fast": FastEngine, "auto": AutoEngine}
+
 
 # A machine that does ten other things at once is slow, not broken: what ends, ends long before.
 PATIENCE_S = 600
@@ -40,14 +45,15 @@ PATIENCE_S = 600
 class Room:
     """Runs actions and waits for their outcome; one engine behind it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, **engine: Any) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, kind: str = "v8", **engine: Any) -> None:
         self.loop = loop
+        self.kind = kind
         self.custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
-        self.engine: V8Engine = self.call(self._start(engine))
+        self.engine: Engine = self.call(self._start(kind, engine))
 
     @staticmethod
-    async def _start(engine: dict[str, Any]) -> V8Engine:
-        made = V8Engine(ActionLimits(), **engine)
+    async def _start(kind: str, engine: dict[str, Any]) -> Engine:
+        made: Engine = _ENGINES[kind](ActionLimits(), **engine)
         await made.start()
         return made
 
@@ -115,11 +121,15 @@ class Room:
             time.sleep(0.01)
 
 
-def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
-    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted."""
+def isolates(*bundles: str) -> dict[int, int]:
+    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted.
+
+    Args:
+        bundles: What they run.
+    """
     found = {}
     parents = {}
-    for entry in folder.iterdir():
+    for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 status = (entry / "stat").read_text()
@@ -128,7 +138,7 @@ def isolates(folder: Path = Path("/proc")) -> dict[int, int]:
                 continue
             fields = status.rpartition(")")[2].split()
             parents[int(entry.name)] = int(fields[1])
-            if b"engine.js" in command and fields[0] != "Z":
+            if any(bundle.encode() in command for bundle in bundles) and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
     return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
 
@@ -145,12 +155,103 @@ def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture(scope="session")
-def room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Room]:
-    """The engine that most tests share."""
-    made = Room(engine_loop, spares=2, concurrency=8)
-    yield made
-    made.call(made.engine.stop())
-    made.until(lambda: not isolates(), "every isolate is gone once the engine has stopped")
+def rooms(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[str], Room]]:
+    """The engines that most tests share, by their names."""
+    made: dict[str, Room] = {}
+    sizes: dict[str, dict[str, Any]] = {"v8": {"spares": 2}, "auto": {"spares": 2}, "fast": {"processes": 2}}
+
+    def room_of(kind: str) -> Room:
+        if kind not in made:
+            made[kind] = Room(engine_loop, kind, concurrency=8, **sizes[kind])
+        return made[kind]
+
+    yield room_of
+    for one in made.values():
+        one.call(one.engine.stop())
+    for one in made.values():
+        one.until(lambda: not isolates("engine.js", "fast.js"), "every isolate is gone once the engines have stopped")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs tests on each engine that their module names in ENGINES, else on those that must answer everything."""
+    if "room" in metafunc.fixturenames:
+        kinds = getattr(metafunc.module, "ENGINES", ("v8", "auto"))
+        metafunc.parametrize("room", kinds, indirect=True, scope="session")
+    if "program" in metafunc.fixturenames:
+        every = getattr(metafunc.module, "EVERY", 1)
+        chosen = PROGRAMS[::every]
+        metafunc.parametrize("program", chosen, ids=[f"{program.area}: {program.title}" for program in chosen])
+
+
+@pytest.fixture(scope="session")
+def room(request: pytest.FixtureRequest, rooms: Callable[[str], Room]) -> Room:
+    """The engine that a test runs on."""
+    return rooms(request.param)
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """One action of the differential suite.
+
+    Attributes:
+        area: What it is about: the name of its file.
+        title: What it shows.
+        source: JavaScript text.
+    """
+
+    area: str
+    title: str
+    source: str
+
+
+def read_programs() -> list[Program]:
+    """All actions of the differential suite: blocks between blank lines, each under a comment that names it."""
+    found = []
+    for file in sorted(Path(__file__).with_name("differential").glob("*.js")):
+        for block in re.split(r"\n\n+", file.read_text(encoding="utf-8").strip()):
+            title, _, source = block.partition("\n")
+            found.append(Program(file.stem, title.removeprefix("// "), source))
+    return found
+
+
+PROGRAMS = read_programs()
+
+
+@pytest.fixture(scope="session")
+def programs() -> list[Program]:
+    return PROGRAMS
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """What two engines answered to one action."""
+
+    v8: Outcome
+    other: Outcome
+
+    @property
+    def trapped(self) -> bool:
+        return self.other.error_kind == "unsupported"
+
+    @property
+    def same(self) -> bool:
+        return self._shown(self.v8) == self._shown(self.other)
+
+    @staticmethod
+    def _shown(outcome: Outcome) -> tuple[object, ...]:
+        # repr tells -0.0 from 0, True from 1, and keeps the order of members.
+        return outcome.ok, repr(outcome.response), outcome.logs, outcome.error, outcome.error_kind
+
+
+@pytest.fixture(scope="session")
+def on_both(rooms: Callable[[str], Room]) -> Callable[..., Pair]:
+    """Runs an action on `v8` and on another engine."""
+
+    def run(source: str, params: object = None, other: str = "fast") -> Pair:
+        outcomes = [rooms(kind).submit(source, params, timeout_ms=60_000) for kind in ("v8", other)]
+        return Pair(*(outcome.result(90) for outcome in outcomes))
+
+    return run
 
 
 @pytest.fixture
@@ -169,7 +270,8 @@ def new_room(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., R
 
 @pytest.fixture
 def live_isolates() -> Callable[[], dict[int, int]]:
-    return isolates
+    """Those of `v8`."""
+    return lambda: isolates("engine.js")
 
 
 @pytest.fixture

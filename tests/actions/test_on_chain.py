@@ -24,6 +24,9 @@ from svcnb.emulator.chain import compile as compiler
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
+# The engine is not what these are about, or never but v8.
+ENGINES = ("v8",)
+
 SOURCE = Path(__file__).parent / "contracts" / "Examples.sol"
 ARTIFACT = SOURCE.with_suffix(".json")
 ETHER = 10**18

@@ -30,7 +30,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
     outcome = room.run(source, {"url": site.url, "pkpId": wallet[0]}, host=host)
     events = outcome.trace.as_dict()["events"]
     assert kinds(outcome) == ["start", "console", "key", "encrypt", "decrypt", "fetch", "fetch", "console", "end"]
-    assert outcome.trace.engine == "v8"
+    assert outcome.trace.engine == ("fast" if room.kind == "auto" else "v8")
     times = [event["at_ms"] for event in events]
     assert times == sorted(times)
     assert times[-1] <= outcome.elapsed_s * 1000 + 1
@@ -48,7 +48,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
     [("const main = () => { for (;;); }", "timeout"), ("const main = () => x", "throw"), ("const main = (", "syntax")],
 )
 def test_failed_runs_keep_theirs(source: str, kind: str, room: Any):
-    outcome = room.run(source, timeout_ms=150)
+    outcome = room.run(source, timeout_ms=150 if kind == "timeout" else 30_000)  # parsing may be slow on a busy machine
     assert outcome.trace.as_dict()["events"][-1] | {"at_ms": 0, "memory_bytes": 0} == {
         "at_ms": 0, "memory_bytes": 0, "kind": "end", "ok": False, "error_kind": kind,
     }  # fmt: skip

@@ -88,6 +88,9 @@ class Trace(Model):
     engine: str
     """Which engine ran it."""
 
+    why: str = ""
+    """Why that engine, where the emulator had a choice."""
+
     events: tuple[TraceEvent, ...] = Field(default=())
     """In the order in which they happened."""
 

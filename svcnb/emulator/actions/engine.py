@@ -16,13 +16,19 @@ def make_engine(settings: Settings) -> Engine:
         settings: ``action_engine`` and the limits of processes.
 
     Raises:
-        PartMissing: Deno or the engine's bundle is not on this machine.
+        PartMissing: Deno or an engine's bundle is not on this machine.
     """
+    concurrency, vocabulary = settings.action_concurrency, settings.vocabulary
+    if settings.action_engine == "fast":
+        from svcnb.emulator.actions.fast import FastEngine
+
+        return FastEngine(settings.limits, concurrency=concurrency, vocabulary=vocabulary)
+    if settings.action_engine == "auto":
+        from svcnb.emulator.actions.auto import AutoEngine
+
+        return AutoEngine(
+            settings.limits, spares=settings.action_spares, concurrency=concurrency, vocabulary=vocabulary
+        )
     from svcnb.emulator.actions.v8 import V8Engine
 
-    return V8Engine(
-        settings.limits,
-        spares=settings.action_spares,
-        concurrency=settings.action_concurrency,
-        vocabulary=settings.vocabulary,
-    )
+    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=concurrency, vocabulary=vocabulary)

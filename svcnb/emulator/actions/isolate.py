@@ -1,4 +1,4 @@
-"""One V8 process: warmed, then given a single job, then ended."""
+"""One process of an engine: warmed, then given jobs, one at a time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Isolate(asyncio.Protocol):
         return None if now is None else max(0, now - self._idle_bytes)
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Gives it its one job.
+        """Gives it a job.
 
         Args:
             job: The job's frame.
@@ -104,6 +104,11 @@ class Isolate(asyncio.Protocol):
         """Sends bytes; lost silently when it is gone, which ``on_lost`` tells."""
         if self._transport is not None:
             self._transport.write(data)
+
+    def rest(self) -> None:
+        """Nobody listens to it until it is given another job."""
+        self._on_data = self._on_lost = None
+        self.resume()
 
     def deafen(self) -> None:
         """Nothing it says from now on is heard, nor that it goes."""

@@ -23,6 +23,8 @@ _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time of a spare before it does anything
+# A run that comes and goes within this gives its place to the next: another process would only make both slower.
+_PATIENCE_S = 0.05
 
 
 class Pool:
@@ -33,6 +35,8 @@ class Pool:
         spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
             lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
         shares: What accounts used lately.
+        reuse: Whether isolates come back by `give`. Those on loan then count as kept, none is kept for others, and more
+            are started only for runs that have waited for some time.
         clock: Seconds, monotonic.
     """
 
@@ -42,6 +46,7 @@ class Pool:
         *,
         spares: int,
         shares: Shares,
+        reuse: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
@@ -49,7 +54,9 @@ class Pool:
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
-        self._reserve = min(1, spares - 1)
+        self._reuse = reuse
+        self._lent = 0
+        self._reserve = 0 if reuse else min(1, spares - 1)
         self._shares = shares
         self._ready: deque[Isolate] = deque()
         self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
@@ -120,20 +127,44 @@ class Pool:
         self._bury_dead()
         if self._may_take(account):
             return self._hand_out(account)
-        self._grow()
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
         entry = (account, place)
         self._waiting.append(entry)
+        patience = None
+        if self._reuse:
+            patience = asyncio.get_running_loop().call_later(_PATIENCE_S, self._grow_and_fill)
+        else:
+            self._grow()
         self._fill()
         try:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
+                self._lent -= self._reuse
                 place.result().close()
             raise
         finally:
+            if patience is not None:
+                patience.cancel()
             if entry in self._waiting:
                 self._waiting.remove(entry)
+
+    def give(self, isolate: Isolate, *, again: bool) -> None:
+        """Takes an isolate back that `take` handed out.
+
+        Args:
+            isolate: The isolate.
+            again: Whether it may serve another run.
+        """
+        self._lent -= 1
+        if again and isolate.usable and not self._stopped:
+            isolate.rest()
+            self._ready.append(isolate)
+            self._serve()
+            self._settle_later()
+        else:
+            isolate.close()
+        self._fill()
 
     def _may_take(self, account: str) -> bool:
         ready = len(self._ready)
@@ -141,6 +172,9 @@ class Pool:
 
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()
+        if self._reuse:
+            self._lent += 1
+            return isolate
         self._shares.add(account, _WARMING_S)
         if len(self._ready) <= self._reserve:
             self._grow()
@@ -151,6 +185,10 @@ class Pool:
         """Spares run low: more of them from now on, since warming one takes longer than most runs."""
         self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
+
+    def _grow_and_fill(self) -> None:
+        self._grow()
+        self._fill()
 
     def _bury_dead(self) -> None:
         for isolate in [isolate for isolate in self._ready if not isolate.usable]:
@@ -170,7 +208,8 @@ class Pool:
             self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
-        wanted = self._target + len(self._waiting) - len(self._ready) - len(self._starting)
+        needed = 0 if self._reuse else len(self._waiting)
+        wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, self._max_starting - len(self._starting))):
             task = asyncio.ensure_future(self._add())
             self._starting.add(task)
@@ -243,7 +282,7 @@ class Pool:
         self._calm = None
         if self._clock() - self._last_low >= _CALM_S:
             self._target = self._base
-            while len(self._ready) > self._target:
+            while self._ready and len(self._ready) + self._lent > self._target:
                 self._ready.pop().close()
         else:
             self._settle_later()

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
 
-ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host"]
+ErrorKind = Literal["throw", "syntax", "timeout", "memory", "funds", "host", "unsupported"]
 
 
 class EngineUnavailable(RuntimeError):
@@ -151,7 +151,8 @@ class Outcome:
         response: Value for the answer (reference facts 5.2); None when not ok.
         logs: Console output; kept for failed runs, too, although only successful ones answer with it.
         error: Text of the 500 answer, without its general prefix.
-        error_kind: What sort of failure; ``host`` is ours, the others are the action's.
+        error_kind: What sort of failure; ``host`` is ours, ``unsupported`` is what the engine cannot do, the others are
+            the action's.
         trace: Timeline of the run.
         elapsed_s: Seconds of wall clock from start to end, waiting in line not included.
     """

@@ -26,6 +26,7 @@ _AT_ONCE = 8
 _AUTOPSY, _FUNDS = -1, -2
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
+_MAX_TRAP_CHARS = 200
 _MAX_RESPONSE_DEPTH = 128
 # What V8, Rust's allocator and Deno write when memory runs out.
 _OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
@@ -41,6 +42,18 @@ def memory_text(limits: ActionLimits) -> str:
     return f"Your function exceeded the maximum memory of {limits.memory_limit_mb} MB and was terminated."
 
 
+def unsupported_text(what: str) -> str:
+    """The error of a run that the fast engine cannot do exactly.
+
+    Args:
+        what: What it came upon.
+    """
+    return (
+        f"The action engine 'fast' came upon {what}, which it cannot do as the service does. Choose the engine 'v8', "
+        "or 'auto', which repeats such runs: svcnb emulator --action-engine auto (SVC_ACTION_ENGINE)"
+    )
+
+
 FUNDS_TEXT = "Your function ran out of funds and was terminated."
 HOST_LOST_TEXT = "The process that ran this action was lost and has been replaced. Nothing was charged; run it again."
 
@@ -49,17 +62,31 @@ class Session:
     """Drives one isolate through one job.
 
     Args:
-        isolate: A warm one; used up afterwards.
+        isolate: A warm one. Whether it may serve again is told by ``answered``: it ended the run by itself.
         host: Answers operations.
         limits: What the run may use.
         trace: Where events go.
+        busy_ms: Milliseconds of work after which the isolate shall give up, so that another engine does it; 0 is never.
+        grace_s: Seconds past the deadline that the isolate has to end the run by itself.
     """
 
-    def __init__(self, isolate: Isolate, host: Host, limits: ActionLimits, trace: Trace) -> None:
+    def __init__(
+        self,
+        isolate: Isolate,
+        host: Host,
+        limits: ActionLimits,
+        trace: Trace,
+        *,
+        busy_ms: int = 0,
+        grace_s: float = 0.0,
+    ) -> None:
         self._isolate = isolate
         self._host = host
         self._limits = limits
         self._trace = trace
+        self._busy_ms = busy_ms
+        self._grace_s = grace_s
+        self.answered = False
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, limits.max_fetch_bytes))
         self._logs: list[str] = []
@@ -69,7 +96,7 @@ class Session:
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._held_back = False
         self._more: asyncio.Handle | None = None
-        self._gave_way = False
+        self.lowered = False
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
@@ -88,7 +115,7 @@ class Session:
         Args:
             waited_s: Seconds that it waited in line, for the trace.
         """
-        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000, self.time_out)
+        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000 + self._grace_s, self.time_out)
         self._trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._look_at_funds_later()
         try:
@@ -106,8 +133,8 @@ class Session:
 
     def give_way(self) -> None:
         """Lets runs that begin, spares that warm up and the service itself go first; does it once."""
-        if not self._gave_way:
-            self._gave_way = True
+        if not self.lowered:
+            self.lowered = True
             self._isolate.lower()
 
     @property
@@ -152,6 +179,9 @@ class Session:
             "headers": self._host.headers,
             "maxResponseBytes": self._limits.max_response_length,
             "maxLogBytes": self._limits.max_console_log_length,
+            "timeoutMs": self._limits.timeout_ms,
+            "memoryBytes": self._limits.memory_limit_mb * 2**20,
+            "busyMs": self._busy_ms,
         }
         return pack(body, self._secret)
 
@@ -211,15 +241,26 @@ class Session:
         self._trace.add("console", bytes=size)
 
     def _hear_end(self, frame: Frame) -> None:
+        self.answered = True
         if frame.body["ok"] is not True:
-            kind: ErrorKind = "syntax" if frame.body["error_kind"] == "syntax" else "throw"
-            self._fail(kind, str(frame.body["text"])[:_MAX_ERROR_CHARS])
+            self._hear_failure(frame.body["error_kind"], str(frame.body["text"])[:_MAX_ERROR_CHARS])
             return
         if len(frame.blob) > self._limits.max_response_length:
             too_long = f"Response is too long, maximum {self._limits.max_response_length} bytes"
             self._fail("throw", f"Uncaught (in promise) Error: {too_long}")
             return
         self._finish(ok=True, response=response_value(frame.blob))
+
+    def _hear_failure(self, kind: object, text: str) -> None:
+        if kind == "timeout":
+            self.time_out()
+        elif kind == "memory":
+            self._fail("memory", memory_text(self._limits))
+        elif kind == "trap":
+            self._trace.add("trap", what=text[:_MAX_TRAP_CHARS])
+            self._fail("unsupported", unsupported_text(text[:_MAX_TRAP_CHARS]))
+        else:
+            self._fail("syntax" if kind == "syntax" else "throw", text)
 
     def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
         if call_id < 1 or call_id in self._calls:

@@ -35,6 +35,8 @@ class TraceEvent:
 class Trace:
     """Collects the events of one run.
 
+    ``why`` says why that engine runs it, where there was a choice.
+
     Args:
         engine: Name of the engine that runs it.
         memory: Reads the isolate's memory in bytes, or None.
@@ -48,6 +50,7 @@ class Trace:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.engine = engine
+        self.why: str | None = None
         self.events: list[TraceEvent] = []
         self.dropped = 0
         self._memory = memory
@@ -73,4 +76,5 @@ class Trace:
     def as_dict(self) -> dict[str, object]:
         """The timeline as JSON."""
         dropped = {"dropped": self.dropped} if self.dropped else {}
-        return {"engine": self.engine, "events": [event.as_dict() for event in self.events], **dropped}
+        why = {} if self.why is None else {"why": self.why}
+        return {"engine": self.engine, **why, "events": [event.as_dict() for event in self.events], **dropped}

@@ -1,40 +1,85 @@
-/** Bundles the bootstrap of the `v8` action engine: one module and the curve's binary beside it. */
+/**
+ * Bundles what runs actions: the bootstrap of the `v8` engine, the process of the `fast` engine with its image, and the
+ * binaries of curve and engine beside them.
+ */
 import * as esbuild from "esbuild";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { leanEthers } from "./ethers/lean.ts";
+import { makeImage } from "./fast/image.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Writes `engine.js` and `secp256k1.wasm` into `outDir`. */
+const SHARED: esbuild.BuildOptions = {
+  bundle: true,
+  platform: "browser",
+  mainFields: ["module", "browser", "main"],
+  target: "esnext",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  keepNames: true, // actions see those of ethers' classes
+  legalComments: "none",
+  define: { global: "globalThis" },
+  logLevel: "warning",
+};
+
+/** Writes `engine.js`, `fast.js`, `fast.image`, `quickjs.wasm` and `secp256k1.wasm` into `outDir`. */
 export async function build(outDir: string): Promise<void> {
-  await esbuild.build({
-    entryPoints: [join(here, "main.ts")],
-    outfile: join(outDir, "engine.js"),
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    mainFields: ["module", "browser", "main"],
-    target: "esnext",
-    minify: true,
-    legalComments: "none",
-    define: { global: "globalThis" },
-    plugins: [leanEthers(), wasmBeside(outDir)],
-    logLevel: "warning",
+  const binaries = [binaryBeside("tiny-secp256k1", "secp256k1.wasm"), binaryBeside("quickjs-wasi", "quickjs.wasm")];
+  for (const [entry, name] of [["main.ts", "engine.js"], ["fast/main.ts", "fast.js"]] as const) {
+    await esbuild.build({
+      ...SHARED,
+      entryPoints: [join(here, entry)],
+      outfile: join(outDir, name),
+      format: "esm",
+      plugins: [leanEthers(), ...binaries.map((binary) => binary(outDir))],
+    });
+  }
+  const realm = await esbuild.build({
+    ...SHARED,
+    entryPoints: [join(here, "fast/inner/main.ts")],
+    write: false,
+    format: "iife",
+    banner: { js: '"use strict";' },
+    plugins: [insideImage(), leanEthers()],
+  });
+  const engine = new WebAssembly.Module(await Deno.readFile(join(outDir, "quickjs.wasm")));
+  await Deno.writeFile(join(outDir, "fast.image"), makeImage(engine, realm.outputFiles[0]!.text));
+}
+
+/** Deno compiles a binary itself (`import source`), so the bundle only names it. */
+function binaryBeside(library: string, file: string): (outDir: string) => esbuild.Plugin {
+  return (outDir) => ({
+    name: file,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${library}/.*\\.wasm$`) }, async () => {
+        const found = await build.resolve(library, { kind: "import-statement", resolveDir: here });
+        if (found.errors.length > 0) return { errors: found.errors };
+        const folders = [dirname(found.path), dirname(dirname(found.path))];
+        for (const folder of folders) {
+          const source = join(folder, file);
+          if (await Deno.stat(source).then(() => true, () => false)) await Deno.copyFile(source, join(outDir, file));
+        }
+        return { path: `./${file}`, external: true };
+      });
+    },
   });
 }
 
-/** Deno compiles the binary itself (`import source`), so the bundle only names it. */
-function wasmBeside(outDir: string): esbuild.Plugin {
+/** Modules of the bootstrap that are others inside the image, because the process around it has the real part. */
+const INSIDE: readonly [filter: RegExp, path: string][] = [
+  [/(^|\/)channel\.ts$/, "fast/inner/channel.ts"],
+  [/(^|\/)secp256k1\.ts$/, "fast/inner/secp256k1.ts"],
+  [/(^|\/)imports\.ts$/, "fast/inner/imports.ts"],
+  [/(^|\/)syntax\.ts$/, "fast/inner/syntax.ts"],
+  [/^@ethersproject\/keccak256$/, "fast/inner/keccak256.ts"],
+];
+
+function insideImage(): esbuild.Plugin {
   return {
-    name: "wasm-beside",
+    name: "inside-image",
     setup(build) {
-      build.onResolve({ filter: /^tiny-secp256k1\/.*\.wasm$/ }, async () => {
-        const library = await build.resolve("tiny-secp256k1", { kind: "import-statement", resolveDir: here });
-        if (library.errors.length > 0) return { errors: library.errors };
-        await Deno.copyFile(join(dirname(library.path), "secp256k1.wasm"), join(outDir, "secp256k1.wasm"));
-        return { path: "./secp256k1.wasm", external: true };
-      });
+      for (const [filter, path] of INSIDE) build.onResolve({ filter }, () => ({ path: join(here, path) }));
     },
   };
 }

@@ -12,10 +12,12 @@ import { makeFetch } from "./runtime/fetch.ts";
 import { arrangeGlobals } from "./runtime/globals.ts";
 import { internals } from "./runtime/internals.ts";
 import { Runner } from "./runtime/run.ts";
+import { hideOwnFrames } from "./runtime/stack.ts";
 
 install(wasm);
 const runner = new Runner(internals, JSON.parse(Deno.args[0]!));
 arrangeGlobals();
+hideOwnFrames();
 runner.installNames();
 Object.defineProperty(globalThis, "fetch", {
   value: makeFetch(),

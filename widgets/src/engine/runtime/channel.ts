@@ -30,6 +30,7 @@ const SECRET = 16;
 const { stdin, stdout } = Deno;
 const { read, readSync } = stdin;
 const { writeSync } = stdout;
+const later = setTimeout;
 
 const secret = new Bytes(SECRET);
 let capacity = 1 << 16;
@@ -75,6 +76,17 @@ export function receiveSync(): Frame | null {
     if (frame !== null) return frame;
     const count = reflectApply(readSync, stdin, [new Bytes(input, filled)]) as number | null;
     if (count === null || count === 0) return null;
+    filled += count;
+  }
+}
+
+/** The next frame, without keeping timers from running. Null when the host is gone. */
+export async function receive(): Promise<Frame | null> {
+  for (;;) {
+    const frame = takeFrame();
+    if (frame !== null) return frame;
+    const count = await reflectApply(read, stdin, [new Bytes(input, filled)]) as number | null;
+    if (count === null) return null;
     filled += count;
   }
 }
@@ -128,6 +140,11 @@ export function startPump(): void {
   if (pumping) return;
   pumping = true;
   pump();
+}
+
+/** The same after the current turn: most runs are over by then. */
+export function startPumpLater(): void {
+  reflectApply(later, globalThis, [startPump, 0]);
 }
 
 function pump(): void {

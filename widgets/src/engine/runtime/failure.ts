@@ -70,7 +70,8 @@ function frames(of: unknown): string {
   return kept;
 }
 
-function isOwn(line: string): boolean {
+/** Whether a stack line is the action's business. */
+export function isOwn(line: string): boolean {
   return stringIncludes(line, SCRIPT_NAME) || stringIncludes(line, "<package ") ||
     (stringIncludes(line, "(<anonymous>)") && !stringStartsWith(line, "\n    at new Promise"));
 }

@@ -2,7 +2,7 @@
 import { defineProperty } from "./primordials.ts";
 
 /** Interfaces beyond the language that stay; every other own property of the global object goes. */
-const WEB = `
+export const WEB = `
   AbortController AbortSignal Blob ByteLengthQueuingStrategy CompressionStream CountQueuingStrategy Crypto CryptoKey
   CustomEvent DOMException DecompressionStream ErrorEvent Event EventTarget File FileReader FormData Headers
   MessageChannel MessageEvent MessagePort Performance PerformanceEntry PerformanceMark PerformanceMeasure
@@ -14,7 +14,7 @@ const WEB = `
   performance queueMicrotask self setInterval setTimeout structuredClone
 `;
 
-const LANGUAGE = `
+export const LANGUAGE = `
   AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date
   DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array
   Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect

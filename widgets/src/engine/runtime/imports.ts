@@ -33,7 +33,7 @@ const MAX_MODULES = 100;
 /** Where the prelude finds the namespaces while it runs. */
 const HANDOVER = "\u0000svcnb imports";
 
-function importDeclarations(source: string): ImportDeclaration[] {
+export function importDeclarations(source: string): ImportDeclaration[] {
   if (!source.includes("import")) return [];
   try {
     const program = parser().parse(source, { ecmaVersion: "latest", sourceType: "module" });

@@ -1,7 +1,7 @@
 /** One execution, from the job to its end frame. */
 import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
 import type { Namespace } from "./actions.ts";
-import { send, startPump } from "./channel.ts";
+import { send, startPumpLater } from "./channel.ts";
 import { Log } from "./console.ts";
 import { describe, SCRIPT_NAME } from "./failure.ts";
 import { forgetHandover, linkImports } from "./imports.ts";
@@ -113,7 +113,7 @@ export class Runner {
     const params = jsonParse(job.params);
     // Whoever still waits after the first turn waits for the host, a timer, or for ever: then the host's deadline ends
     // it. Set before the action runs, which may break timers.
-    reflectApply(later, globalThis, [startPump, 0]);
+    startPumpLater();
     try {
       run(script);
     } catch (error) {

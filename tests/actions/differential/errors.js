@@ -1,0 +1,171 @@
+// an error of main
+function main() { throw new Error("boom"); }
+
+// an error of an arrow function
+const main = () => { throw new TypeError("wrong type"); };
+
+// an error some calls deep
+function inner() {
+  throw new RangeError("deep");
+}
+function middle() { inner(); }
+function main() {
+  middle();
+}
+
+// an error after an await
+const main = async () => {
+  await null;
+  throw new Error("later");
+};
+
+// an error after a key was used
+async function main() {
+  await Svc.Actions.getSvcActionPrivateKey();
+  throw new Error("after the key");
+}
+
+// an error called without new
+function main() { throw Error("no new"); }
+
+// a rejected promise
+const main = () => Promise.reject(new Error("rejected"));
+
+// a thrown text
+const main = () => { throw "text"; };
+
+// a thrown number
+const main = async () => { throw 42; };
+
+// a thrown object
+const main = () => { throw { code: "E_X", detail: [1, { a: 2 }] }; };
+
+// a thrown null
+const main = () => { throw null; };
+
+// a thrown undefined
+const main = () => { throw undefined; };
+
+// a thrown array and a symbol
+const main = () => { try { throw Symbol("s"); } catch (e) { throw [1, String(e)]; } };
+
+// a thrown object with name and message
+const main = () => { throw { name: "Custom", message: "by hand" }; };
+
+// an error at top level
+const x = 1;
+throw new Error(`top ${x}`);
+
+// an error in a helper at top level
+function check(v) {
+  if (!v) throw new TypeError("falsy");
+}
+check(0);
+function main() {}
+
+// an error without message
+const main = () => { throw new Error(); };
+
+// an error of two lines
+const main = () => { throw new Error("one\ntwo"); };
+
+// a cause is not part of the text
+const main = () => { throw new Error("outer", { cause: new Error("inner") }); };
+
+// an aggregate
+const main = () => { throw new AggregateError([new Error("a"), new TypeError("b")], "both"); };
+
+// a renamed error
+const main = () => { const e = new Error("renamed"); e.name = "Special"; throw e; };
+
+// an error that was caught and thrown on
+function fails() { throw new Error("first"); }
+function main() { try { fails(); } catch (e) { throw e; } }
+
+// an error that was made earlier than thrown
+const made = new Error("made early");
+function main() { throw made; }
+
+// a refused key
+const main = async () => { await Svc.Actions.getPrivateKey({ pkpId: "0xbb" }); };
+
+// a refused key that is caught
+const main = async () => { try { await Svc.Actions.getPrivateKey({ pkpId: "0xbb" }); } catch (e) { return [e.name, e.message, e instanceof Error]; } };
+
+// a missing argument of an operation
+const main = () => Svc.Actions.getPrivateKey({});
+
+// a blank argument of an operation
+const main = async () => { try { await Svc.Actions.Encrypt({ pkpId: " ", message: "x" }); } catch (e) { return `${e.name}: ${e.message}`; } };
+
+// missing main
+const notMain = 1;
+
+// main is no function
+const main = 5;
+
+// a variable that is missing
+const main = () => missing;
+
+// a function that is missing
+const main = () => missingFunction(1);
+
+// text of caught errors
+const main = () => { const t = (f) => { try { return f(); } catch (e) { return `${e.name}: ${e.message}`; } }; return [t(() => { throw new Error("x"); }), t(() => undefinedName), t(() => null.a), t(() => undefined.b), t(() => { null.c = 1; })]; };
+
+// members of an error
+const main = () => { const e = new Error("m", { cause: 1 }); return [e.toString(), Object.keys(e), "stack" in e, e.cause, Object.prototype.toString.call(e), JSON.stringify(e), Object.getOwnPropertyNames(e)]; };
+
+// the stack of an error as text
+function where() { return new Error("here").stack; }
+const main = () => where();
+
+// the first line of a stack follows name and message
+const main = () => { const e = new RangeError("before"); e.message = "after"; return e.stack.split("\n")[0]; };
+
+// a stack that was written
+const main = () => { const e = new Error("x"); e.stack = "mine"; return [e.stack, Object.keys(e)]; };
+
+// classes of errors
+const main = () => [new TypeError("x") instanceof Error, TypeError.prototype.name, Error("y").message, new (class E2 extends RangeError {})("z").name, Object.getPrototypeOf(TypeError) === Error, Error.prototype.constructor === Error, EvalError.name, new Error("a").constructor === Error];
+
+// a class of its own, caught
+class NotFound extends Error { constructor(id) { super(`no ${id}`); this.name = "NotFound"; this.id = id; } }
+const main = () => { try { throw new NotFound(7); } catch (e) { return [e instanceof NotFound, e instanceof Error, e.name, e.message, e.id, String(e), Object.keys(e)]; } };
+
+// Error.isError
+const main = () => [Error.isError(new TypeError()), Error.isError({ name: "Error" })];
+
+// errors in a promise chain
+const main = () => Promise.resolve(1).then(() => { throw new Error("in then"); }).catch((e) => [e.message]).finally(() => {});
+
+// an unhandled rejection
+Promise.reject(new Error("stray"));
+const main = () => new Promise(() => {});
+
+// an unhandled rejection of text
+const main = () => { Promise.reject("plain"); return new Promise((done) => setTimeout(done, 50)); };
+
+// an error in a timer
+const main = () => new Promise(() => { setTimeout(() => { throw new Error("timer"); }, 1); });
+
+// a rejection that is handled in time
+const main = async () => { const p = Promise.reject(new Error("x")); await Promise.resolve(); return p.catch((e) => e.message); };
+
+// allSettled keeps reasons
+const main = async () => (await Promise.allSettled([1, Promise.reject(new Error("no")), Promise.resolve(2)])).map((r) => [r.status, r.value ?? r.reason.message]);
+
+// any fails with all
+const main = async () => { try { await Promise.any([Promise.reject(new Error("a")), Promise.reject(new Error("b"))]); } catch (e) { return [e.name, e.errors.map((x) => x.message)]; } };
+
+// ethers errors
+const main = () => { try { ethers.utils.getAddress("0x123"); } catch (e) { return [e.code, e.reason, e.argument, e.message]; } };
+
+// an uncaught error of ethers
+const main = () => ethers.utils.parseEther("abc");
+
+// validation with a message
+const main = (params) => { if (!params.amount) throw new Error(`amount is ${params.amount}`); };
+
+// console before an error
+const main = () => { console.log("before"); throw new Error("after"); };

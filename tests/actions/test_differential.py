@@ -1,0 +1,144 @@
+"""The same action, the same answer, logs and errors on `fast` and on `v8`: a part of the suite, and random programs.
+
+`full_differential.py` runs all of it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+pytestmark = pytest.mark.engine
+
+EVERY = 5
+PARAMS = {"n": 3, "list": [1, "a", None], "text": "grüße"}
+
+# What V8 says about these stacks cannot be known from QuickJS's, so they are traps.
+TRAPPED = {
+    "a cause is not part of the text",
+    "an error in a timer",
+    "an uncaught error of ethers",
+    "provider without a network",
+}
+
+
+def test_at_least_three_hundred_actions_are_compared(programs: Any):
+    assert len(programs) >= 300
+    assert len({(program.area, program.title) for program in programs}) == len(programs)
+    assert {program.title for program in programs} >= TRAPPED
+
+
+def test_an_action_answers_the_same_on_both_engines(program: Any, on_both: Any):
+    pair = on_both(program.source, PARAMS)
+    assert pair.trapped if program.title in TRAPPED else pair.same, (pair.v8, pair.other)
+
+
+# --- random programs --------------------------------------------------------------------------------------------------
+
+NUMBERS = st.one_of(
+    st.integers(-(2**40), 2**40).map(str),
+    st.floats(allow_nan=False, allow_infinity=False, width=64).map(repr),
+    st.sampled_from(["NaN", "Infinity", "-0", "1e21", "0.1", "2**53", "0xff", "1e-7", "5e-324"]),
+)
+TEXT = st.text(st.characters(codec="utf-8"), max_size=12).map(json.dumps)
+LEAVES = st.one_of(NUMBERS, TEXT, st.sampled_from(["true", "false", "null", "undefined", "[]", "({})"]))
+BINARY = [
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "**",
+    "<",
+    "<=",
+    "==",
+    "===",
+    "!=",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    ">>>",
+    "&&",
+    "||",
+    "??",
+]
+UNARY = ["-", "+", "!", "~", "typeof ", "void "]
+CALLS = [
+    "String(%s)",
+    "Number(%s)",
+    "Math.round(%s)",
+    "Math.sqrt(%s)",
+    "Math.exp(%s / 1e9)",
+    "Math.atan(%s)",
+    "JSON.stringify(%s)",
+    "JSON.stringify({ a: %s, b: [%s] })",
+    "[%s, %s].sort()",
+    "[%s, %s, 3, 1].sort((a, b) => a > b)",
+    "[%s, %s].join(';')",
+    "[...String(%s)].length",
+    "String(%s).toUpperCase()",
+    "String(%s).normalize('NFD').length",
+    "String(%s).split('')",
+    "String(%s).slice(1, -1)",
+    "String(%s).replace(/[a-f0-9]+/gi, (m) => `<${m}>`)",
+    "encodeURIComponent(String(%s).toWellFormed())",
+    "parseFloat(%s)",
+    "parseInt(%s)",
+    "Number(%s).toFixed(3)",
+    "Number(%s).toString(7)",
+    "Number(%s).toString(16)",
+    "Number(%s).toPrecision(5)",
+    "Number(%s).toExponential(2)",
+    "new Date(Number(%s)).getTime()",
+    "String(new Date(Number(%s)))",
+    "Object.is(%s, %s)",
+    "[%s].flat().includes(%s)",
+    "new Uint8Array([%s, %s]).join()",
+    "Math.max(%s, %s)",
+    "BigInt.asUintN(64, BigInt(Math.trunc(Number(%s)) || 0)).toString()",
+    "ethers.utils.id(String(%s).toWellFormed())",
+]
+
+
+@st.composite
+def expressions(draw: Any, depth: int = 3) -> str:
+    """A JavaScript expression without effects."""
+    kind = draw(st.integers(0, 4)) if depth else 0
+    inner = expressions(depth - 1) if depth else LEAVES
+    if kind == 0:
+        return f"({draw(LEAVES)})"
+    if kind == 1:
+        # An operand of ** must not begin with a sign, hence the brackets.
+        return f"(({draw(inner)}) {draw(st.sampled_from(BINARY))} ({draw(inner)}))"
+    if kind == 2:
+        return f"({draw(st.sampled_from(UNARY))}({draw(inner)}))"
+    if kind == 3:
+        return f"(({draw(inner)}) ? ({draw(inner)}) : ({draw(inner)}))"
+    pattern: str = draw(st.sampled_from(CALLS))
+    return pattern % tuple(draw(inner) for _ in range(pattern.count("%s")))
+
+
+def script(parts: list[str]) -> str:
+    """An action that works out each expression by itself, shows it and answers its text."""
+    lines = "".join(
+        f"  try {{ const v = {part}; console.log(v); out.push([typeof v, String(v), Object.is(v, -0)]); }}"
+        " catch (e) { out.push(e.name); }\n"
+        for part in parts
+    )
+    return f"function main() {{\n  const out = [];\n{lines}  return out;\n}}\n"
+
+
+def check(on_both: Any, parts: list[str]) -> None:
+    pair = on_both(script(parts))
+    assert pair.trapped or pair.same, (script(parts), pair.v8, pair.other)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.lists(expressions(), min_size=20, max_size=30))
+def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
+    check(on_both, parts)

@@ -1,0 +1,3 @@
+/** QuickJS-ng, compiled. */
+declare const wasm: WebAssembly.Module;
+export default wasm;

@@ -1,0 +1,274 @@
+/** One run inside the engine: its host functions, its timers, and how it ends. */
+import type { Secp } from "../ethers/secp256k1.ts";
+import { SCRIPT_NAME } from "../runtime/failure.ts";
+import type { Internals } from "../runtime/internals.ts";
+import { compute } from "./compute.ts";
+import { build } from "./inspect.ts";
+import { stackLines } from "./stacks.ts";
+import type { StackFrame } from "./stacks.ts";
+import { Thrown } from "./vm.ts";
+import type { Host, Value, Vm } from "./vm.ts";
+import { WEB } from "./web.ts";
+
+/** Addresses of what the image offers. */
+export interface Entries {
+  readonly prepare: Value;
+  readonly start: Value;
+  readonly settle: Value;
+  readonly fire: Value;
+  readonly stray: Value;
+  /** Where the mailbox begins in memory, and its bytes. */
+  readonly mailbox: number;
+  readonly mailboxBytes: number;
+}
+
+export interface Job {
+  readonly source: string;
+  readonly timeoutMs: number;
+  readonly memoryBytes: number;
+  /** Milliseconds of work after which another engine would do better; 0 is no such end. */
+  readonly busyMs: number;
+}
+
+/** Ends a run on the spot: thrown by a host function, it unwinds the engine. */
+export class Stop extends Error {
+  readonly kind: "end" | "trap" | "timeout" | "memory";
+
+  constructor(kind: Stop["kind"], what = "") {
+    super(what);
+    this.kind = kind;
+  }
+}
+
+/** Where frames to the service go. */
+export type Send = (json: string, blob?: Uint8Array) => void;
+
+const utf8 = new TextEncoder();
+
+export class Execution implements Host {
+  readonly #vm: Vm;
+  readonly #entries: Entries;
+  readonly #secp: Secp;
+  readonly #internals: Internals;
+  readonly #send: Send;
+  readonly #rejected = new Map<number, Value>();
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
+  readonly #due: number[] = [];
+  #wake: (() => void) | null = null;
+  #console: Console | null = null;
+  #lines: string[] = [];
+  #source = "";
+  #limitBytes = Infinity;
+  #deadline = Infinity;
+  #busyMs = 0;
+  #busySince = 0;
+  #busy = 0;
+
+  constructor(vm: Vm, entries: Entries, secp: Secp, internals: Internals, send: Send) {
+    this.#vm = vm;
+    this.#entries = entries;
+    this.#secp = secp;
+    this.#internals = internals;
+    this.#send = send;
+    vm.host = this;
+  }
+
+  /** Starts the job; goes on until everything waits for the service or for a timer. */
+  start(json: string, job: Job, arrived: number): void {
+    this.#source = job.source;
+    this.#deadline = arrived + job.timeoutMs;
+    this.#busyMs = job.busyMs;
+    this.#limitBytes = this.#vm.size + job.memoryBytes;
+    this.#work(() => this.#vm.call(this.#entries.start, this.#vm.newString(json)));
+  }
+
+  /** Brings the answer to a call. */
+  settle(id: number, json: string, blob: Uint8Array): void {
+    const vm = this.#vm;
+    this.#work(() => vm.call(this.#entries.settle, vm.newNumber(id), vm.newString(json), vm.newBytes(blob)));
+  }
+
+  /** Runs the timers that are due. */
+  fire(): void {
+    const vm = this.#vm;
+    for (let id = this.#due.shift(); id !== undefined; id = this.#due.shift()) {
+      const timer = id;
+      this.#work(() => vm.call(this.#entries.fire, vm.newNumber(timer)));
+    }
+  }
+
+  /** Whether a timer may still become due. */
+  get hasTimers(): boolean {
+    return this.#timers.size > 0 || this.#due.length > 0;
+  }
+
+  /** Waits until a timer is due. */
+  due(): Promise<void> {
+    if (this.#due.length > 0) return Promise.resolve();
+    return new Promise((resolve) => this.#wake = resolve);
+  }
+
+  /** Forgets timers; nothing of the run goes on. */
+  close(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#wake = null;
+  }
+
+  #work(step: () => void): void {
+    this.#busySince = performance.now();
+    try {
+      step();
+      for (;;) {
+        this.#vm.drain((error) => this.#stray("error", error));
+        const [first] = this.#rejected;
+        if (first === undefined) break;
+        this.#rejected.delete(first[0]);
+        this.#stray("unhandledrejection", first[1]);
+      }
+      this.#look();
+    } catch (error) {
+      if (error instanceof Stop) throw error;
+      if (error instanceof Thrown) throw new Stop("trap", "an error of the engine that reached nobody");
+      // V8's own stack is used up before QuickJS's, or the engine refused to go on.
+      throw new Stop("trap", error instanceof RangeError ? "deep recursion" : `a failure of the engine (${error})`);
+    } finally {
+      this.#busy += performance.now() - this.#busySince;
+    }
+  }
+
+  #stray(type: "error" | "unhandledrejection", reason: Value): void {
+    this.#vm.call(this.#entries.stray, this.#vm.newString(type), reason);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    if (now > this.#deadline) throw new Stop("timeout");
+    if (this.#vm.size > this.#limitBytes) throw new Stop("memory");
+    if (this.#busyMs > 0 && this.#busy + now - this.#busySince > this.#busyMs) throw new Stop("trap", "long work");
+  }
+
+  // --- Host ---------------------------------------------------------------------------------------------------------
+
+  interrupt(): void {
+    this.#look();
+  }
+
+  rejection(promise: number, reason: Value, handled: boolean): void {
+    if (handled) this.#rejected.delete(promise);
+    else this.#rejected.set(promise, reason);
+  }
+
+  call(name: string, args: readonly Value[]): Value | null {
+    const vm = this.#vm;
+    switch (name) {
+      case "ask":
+        return this.#ask(args);
+      case "compute": {
+        const { mailbox, mailboxBytes } = this.#entries;
+        const operation = vm.number(args[0]!);
+        const length = vm.number(args[1]!);
+        return vm.newNumber(compute(this.#secp, operation, vm.memory(mailbox, mailboxBytes), length));
+      }
+      case "encode":
+        return vm.newBytes(utf8.encode(vm.text(args[0]!)));
+      case "decode": {
+        const [fatal, ignoreBOM] = [vm.truth(args[2]!), vm.truth(args[3]!)];
+        const decoder = new TextDecoder(vm.text(args[1]!), { fatal, ignoreBOM });
+        try {
+          return vm.newString(decoder.decode(vm.bytes(args[0]!).slice()));
+        } catch {
+          throw new Stop("trap", "bytes that are no text");
+        }
+      }
+      case "brand":
+        if (vm.isProxy(args[0]!)) throw new Stop("trap", "a Proxy that is looked into");
+        return vm.className(args[0]!);
+      case "evaluate":
+        try {
+          return vm.evaluate(vm.text(args[0]!), SCRIPT_NAME);
+        } catch (error) {
+          if (error instanceof Thrown) return vm.raise(error.value);
+          throw error;
+        }
+      default:
+        throw new Stop("trap", `the unknown host function ${name}`);
+    }
+  }
+
+  #ask(args: readonly Value[]): Value {
+    const vm = this.#vm;
+    const name = vm.text(args[0]!);
+    if (name === "send") {
+      const json = vm.text(args[1]!);
+      const blob = vm.isUndefined(args[2]!) ? undefined : vm.bytes(args[2]!).slice();
+      this.#send(json, blob);
+      if (json.startsWith(`{"kind":"end"`)) throw new Stop("end");
+      return vm.undefined;
+    }
+    const texts = args.slice(1).map((value) => vm.text(value));
+    const [first = "", second = "", third = ""] = texts;
+    switch (name) {
+      case "trap":
+        throw new Stop("trap", first);
+      case "memory":
+        throw new Stop("memory");
+      case "timer":
+        this.#startTimer(Number(first), Number(second), third === "1");
+        return vm.undefined;
+      case "clear":
+        this.#clearTimer(Number(first));
+        return vm.undefined;
+    }
+    let answer: object;
+    try {
+      answer = { value: this.#answer(name, texts) };
+    } catch (error) {
+      if (error instanceof Stop) throw error;
+      const { name: kind, message } = error as Error;
+      if (kind !== "TypeError" && kind !== "RangeError") throw new Stop("trap", `${name}: ${message}`);
+      answer = { error: { name: kind, message } };
+    }
+    return vm.newString(JSON.stringify(answer));
+  }
+
+  #answer(name: string, texts: string[]): unknown {
+    const [first = "", second = "", third = ""] = texts;
+    switch (name) {
+      case "inspect":
+        return this.#internals.inspect(build(first, second)[0]);
+      case "console":
+        return this.#format(first as "log", build(second, third));
+      case "stack": {
+        const lines = stackLines(this.#source, JSON.parse(first) as StackFrame[], second);
+        if (lines === null) throw new Stop("trap", "a stack that V8 would write otherwise");
+        return lines;
+      }
+      default:
+        return WEB[name]!(...texts);
+    }
+  }
+
+  #format(method: "log", values: unknown[]): string[] {
+    this.#console ??= new this.#internals.Console((text) => this.#lines.push(text));
+    this.#lines = [];
+    this.#console[method](...values);
+    return this.#lines;
+  }
+
+  #startTimer(id: number, delay: number, repeats: boolean): void {
+    const due = () => {
+      if (!repeats) this.#timers.delete(id);
+      this.#due.push(id);
+      this.#wake?.();
+    };
+    this.#timers.set(id, repeats ? setInterval(due, delay) : setTimeout(due, delay));
+  }
+
+  #clearTimer(id: number): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    const at = this.#due.indexOf(id);
+    if (at !== -1) this.#due.splice(at, 1);
+  }
+}

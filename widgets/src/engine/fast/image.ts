@@ -1,0 +1,106 @@
+/**
+ * Makes the image that every process of the `fast` engine starts from: QuickJS with ethers and all interfaces
+ * evaluated. Runs when the package is built.
+ */
+import { LANGUAGE } from "../runtime/globals.ts";
+import type { Entries } from "./execution.ts";
+import { OWN_FILE } from "./own_file.ts";
+import { Thrown, Vm } from "./vm.ts";
+import type { Host, Image, Value } from "./vm.ts";
+import { WEB } from "./web.ts";
+
+const MAILBOX_BYTES = 1 << 14;
+const HEADER = 4;
+
+/** Own members of every built-in of this V8: what the engine lacks of them becomes a trap. */
+function shapes(): object {
+  const found: Record<string, object> = {};
+  // deno-lint-ignore no-explicit-any
+  const realm = globalThis as any;
+  const names = (owner: object) => Object.getOwnPropertyNames(owner);
+  for (const name of LANGUAGE.trim().split(/\s+/)) {
+    const value = realm[name];
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || name === "globalThis") continue;
+    found[name] = { statics: names(value), members: value.prototype === undefined ? null : names(value.prototype) };
+  }
+  return found;
+}
+
+/** Answers what libraries ask while they are evaluated: a logarithm, not more. */
+class Maker implements Host {
+  readonly #vm: Vm;
+
+  constructor(vm: Vm) {
+    this.#vm = vm;
+  }
+
+  call(name: string, args: readonly Value[]): Value {
+    const [asked, ...texts] = args.map((value) => this.#vm.text(value));
+    if (name !== "ask" || asked !== "math") {
+      throw new Error(`the image asks its host while it is made: ${name} ${asked} ${texts.join(" ")}`);
+    }
+    return this.#vm.newString(JSON.stringify({ value: WEB.math!(...texts) }));
+  }
+
+  interrupt(): void {}
+
+  rejection(): never {
+    throw new Error("a promise is rejected while the image is made");
+  }
+}
+
+/** Evaluates the bundle of the realm and answers the file to ship. */
+export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array {
+  const vm = new Vm(module);
+  vm.host = new Maker(vm);
+  vm.initialize();
+  const hosts: readonly [name: string, count: number][] = [
+    ["ask", 1],
+    ["compute", 2],
+    ["encode", 1],
+    ["decode", 4],
+    ["brand", 1],
+  ];
+  const host = vm.evaluate("globalThis.__host = {}", OWN_FILE);
+  for (const [name, count] of hosts) vm.setMember(host, name, vm.hostFunction(name, count));
+  vm.setMember(vm.global, "__evaluate", vm.hostFunction("evaluate", 1));
+  vm.evaluate(`globalThis.__shapes = ${JSON.stringify(shapes())}`, OWN_FILE);
+  const mailbox = vm.evaluate(
+    `new Uint8Array(globalThis.__mailbox = new ArrayBuffer(${MAILBOX_BYTES}))`,
+    OWN_FILE,
+  );
+  const place = vm.bytes(mailbox).byteOffset;
+  let entry: Value;
+  try {
+    vm.evaluate(realm, OWN_FILE);
+    entry = vm.member(vm.global, "__entry");
+    vm.evaluate("delete globalThis.__entry", OWN_FILE);
+  } catch (error) {
+    if (error instanceof Thrown) throw new Error(`the image: ${vm.text(error.value)}`);
+    throw error;
+  }
+  const entries: Entries = {
+    prepare: vm.member(entry, "prepare"),
+    start: vm.member(entry, "start"),
+    settle: vm.member(entry, "settle"),
+    fire: vm.member(entry, "fire"),
+    stray: vm.member(entry, "stray"),
+    mailbox: place,
+    mailboxBytes: MAILBOX_BYTES,
+  };
+  vm.collect();
+  const { memory, stackPointer } = vm.snapshot();
+  const head = new TextEncoder().encode(JSON.stringify({ stackPointer, entries }));
+  const file = new Uint8Array(HEADER + head.length + memory.length);
+  new DataView(file.buffer).setUint32(0, head.length, true);
+  file.set(head, HEADER);
+  file.set(memory, HEADER + head.length);
+  return file;
+}
+
+/** Reads such a file. */
+export function readImage(file: Uint8Array<ArrayBuffer>): { image: Image; entries: Entries } {
+  const length = new DataView(file.buffer, file.byteOffset).getUint32(0, true);
+  const { stackPointer, entries } = JSON.parse(new TextDecoder().decode(file.subarray(HEADER, HEADER + length)));
+  return { image: { memory: file.subarray(HEADER + length), stackPointer }, entries };
+}

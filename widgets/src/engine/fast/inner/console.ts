@@ -1,0 +1,274 @@
+/**
+ * `console` and the inspector: values are described to the process, which builds their like and formats those with the
+ * very code that the other engine uses.
+ */
+import { ask, host, quote, trap } from "./host.ts";
+import { isTimeout } from "./timers.ts";
+
+const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const functionText = Function.prototype.toString;
+const symbolText = Symbol.prototype.toString;
+const mapEach = Map.prototype.forEach;
+const setEach = Set.prototype.forEach;
+const dateTime = Date.prototype.getTime;
+const valueOf = {
+  Number: Number.prototype.valueOf,
+  String: String.prototype.valueOf,
+  Boolean: Boolean.prototype.valueOf,
+  Symbol: Symbol.prototype.valueOf,
+  BigInt: BigInt.prototype.valueOf,
+};
+const keyFor = Symbol.keyFor;
+const test = RegExp.prototype.test;
+const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) =>
+  typeof one === "symbol"
+);
+const ARRAY_INDEX = /^(0|[1-9]\d{0,9})$/;
+
+/** The prototypes that the process knows by name. */
+const KNOWN = new Map<object, string>();
+for (
+  const name of [
+    "Object",
+    "Array",
+    "Map",
+    "Set",
+    "Date",
+    "RegExp",
+    "Error",
+    "EvalError",
+    "RangeError",
+    "ReferenceError",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "Number",
+    "String",
+    "Boolean",
+    "Symbol",
+    "BigInt",
+    "Function",
+    "ArrayBuffer",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "Int8Array",
+    "Uint16Array",
+    "Int16Array",
+    "Uint32Array",
+    "Int32Array",
+    "Float32Array",
+    "Float64Array",
+    "BigInt64Array",
+    "BigUint64Array",
+  ]
+) {
+  // deno-lint-ignore no-explicit-any
+  KNOWN.set((globalThis as any)[name].prototype, name);
+}
+KNOWN.set(getPrototypeOf(async () => {})!, "AsyncFunction");
+KNOWN.set(getPrototypeOf(function* () {})!, "GeneratorFunction");
+KNOWN.set(getPrototypeOf(async function* () {})!, "AsyncGeneratorFunction");
+const nameOf = (prototype: object) => apply(Map.prototype.get, KNOWN, [prototype]) as string | undefined;
+const mapGet = Map.prototype.get;
+const mapSet = Map.prototype.set;
+
+/** Describes values as JSON: a list of nodes, and which nodes are meant. */
+class Description {
+  #nodes = "";
+  #count = 0;
+  readonly #seen = new Map<unknown, number>();
+
+  /** The text of one value: a primitive as it is, anything else as `["#", number of its node]`. */
+  value(value: unknown): string {
+    switch (typeof value) {
+      case "string":
+        return quote(value);
+      case "number":
+        return value === value && value !== Infinity && value !== -Infinity && !(value === 0 && 1 / value < 0)
+          ? `${value}`
+          : `["n",${quote(value === 0 ? "-0" : `${value}`)}]`;
+      case "boolean":
+        return value ? "true" : "false";
+      case "undefined":
+        return `["u"]`;
+      case "bigint":
+        return `["b",${quote(`${value}`)}]`;
+      case "symbol":
+        return `["s",${quote(apply(symbolText, value, []))},${symbolKind(value)}]`;
+      case "object":
+        if (value === null) return "null";
+    }
+    return `["#",${this.#node(value as object)}]`;
+  }
+
+  get nodes(): string {
+    return `[${this.#nodes}]`;
+  }
+
+  #node(object: object): number {
+    const known = apply(mapGet, this.#seen, [object]) as number | undefined;
+    if (known !== undefined) return known;
+    const id = this.#count++;
+    apply(mapSet, this.#seen, [object, id]);
+    if (isTimeout(object)) trap("the console on a timer");
+    const brand = typeof object === "function" ? "Function" : host.brand(object);
+    const parts = this.#parts(object, brand);
+    const text = `[${id},${quote(brand)},${this.#chain(object)},${parts},${this.#members(object, brand)}]`;
+    this.#nodes += `${this.#nodes === "" ? "" : ","}${text}`;
+    return id;
+  }
+
+  /** What is particular to a kind of object. */
+  #parts(object: object, brand: string): string {
+    switch (brand) {
+      case "Object":
+        return "null";
+      case "Array":
+        return `${(object as unknown[]).length}`;
+      case "Error":
+        return quote(`${(object as Error).stack}`);
+      case "Date":
+        return this.value(apply(dateTime, object, []));
+      case "RegExp":
+        return `[${quote((object as RegExp).source)},${quote((object as RegExp).flags)}]`;
+      case "Map": {
+        let text = "";
+        apply(mapEach, object, [(item: unknown, key: unknown) => {
+          text += `${text === "" ? "" : ","}${this.value(key)},${this.value(item)}`;
+        }]);
+        return `[${text}]`;
+      }
+      case "Set": {
+        let text = "";
+        apply(setEach, object, [(item: unknown) => {
+          text += `${text === "" ? "" : ","}${this.value(item)}`;
+        }]);
+        return `[${text}]`;
+      }
+      case "Number":
+      case "String":
+      case "Boolean":
+      case "Symbol":
+      case "BigInt":
+        return this.value(apply(valueOf[brand], object, []) as unknown);
+      case "Function":
+        return quote(functionKind(apply(functionText, object, [])));
+    }
+    if (ArrayBuffer.isView(object) && brand !== "DataView") {
+      let text = "";
+      const view = object as unknown as unknown[];
+      for (let i = 0; i < view.length; i++) text += `${i === 0 ? "" : ","}${this.value(view[i])}`;
+      return `[${text}]`;
+    }
+    if (brand === "ArrayBuffer") {
+      let text = "";
+      const view = new Uint8Array(object as ArrayBuffer);
+      for (let i = 0; i < view.length; i++) text += `${i === 0 ? "" : ","}${view[i]}`;
+      return `[${text}]`;
+    }
+    return trap(`the console on ${brand}`);
+  }
+
+  /** Names of the classes up to a prototype that the process has, too; null without a prototype. */
+  #chain(object: object): string {
+    let text = "";
+    for (let at = getPrototypeOf(object); at !== null; at = getPrototypeOf(at)) {
+      const known = nameOf(at);
+      if (known !== undefined) return `[${text}${quote(known)}]`;
+      const constructor = getOwnPropertyDescriptor(at, "constructor")?.value;
+      const tag = getOwnPropertyDescriptor(at, Symbol.toStringTag);
+      if (typeof constructor !== "function" || tag !== undefined) {
+        return typeof object === "function" ? this.#functionChain(at) : trap("the console on an unusual prototype");
+      }
+      text += `${quote(`${constructor.name}`)},`;
+    }
+    if (text !== "") trap("the console on an unusual prototype");
+    return "null";
+  }
+
+  /** A class that extends another has that one as its prototype. */
+  #functionChain(parent: object): string {
+    if (typeof parent !== "function" && host.brand(parent) !== "Function") trap("the console on an unusual prototype");
+    return `[${quote(`${(parent as { name: unknown }).name}`)},"Function"]`;
+  }
+
+  #members(object: object, brand: string): string {
+    let text = "";
+    const view = ArrayBuffer.isView(object) || brand === "String";
+    const keys = ownKeys(object);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
+      if (view && typeof key === "string" && apply(test, ARRAY_INDEX, [key])) continue;
+      if (typeof object === "function" && (key === "prototype" || key === "length")) continue;
+      if ((brand === "Array" || brand === "String") && key === "length") continue;
+      if (brand === "Error" && key === "stack") continue;
+      if (brand === "RegExp" && key === "lastIndex") continue;
+      const member = getOwnPropertyDescriptor(object, key)!;
+      const name = typeof key === "symbol" ? this.value(key) : quote(key);
+      const get = "get" in member || "set" in member;
+      const what = get ? `${member.get ? 1 : 0},${member.set ? 1 : 0}` : this.value(member.value);
+      text += `${text === "" ? "" : ","}[${name},${member.enumerable ? 1 : 0},${get ? 1 : 0},${what}]`;
+    }
+    return `[${text}]`;
+  }
+}
+
+/** 1 for a symbol of the registry, 2 for one that the language knows, 0 for any other. */
+function symbolKind(symbol: symbol): number {
+  if (keyFor(symbol) !== undefined) return 1;
+  return WELL_KNOWN.includes(symbol) ? 2 : 0;
+}
+
+function functionKind(source: string): string {
+  if (source.startsWith("class")) return "class";
+  if (source.startsWith("async")) return /^async\s*(function)?\s*\*/.test(source) ? "async generator" : "async";
+  return /^(function\s*)?\*/.test(source) ? "generator" : "plain";
+}
+
+function describe(values: readonly unknown[]): [values: string, nodes: string] {
+  if ("toJSON" in Object.prototype || "toJSON" in String.prototype) trap("toJSON on a built-in prototype");
+  const description = new Description();
+  let text = "";
+  for (let i = 0; i < values.length; i++) text += `${i === 0 ? "" : ","}${description.value(values[i])}`;
+  return [`[${text}]`, description.nodes];
+}
+
+export function inspect(value: unknown): string {
+  const [values, nodes] = describe([value]);
+  return ask("inspect", values, nodes);
+}
+
+const METHODS = [
+  "log",
+  "debug",
+  "info",
+  "warn",
+  "error",
+  "dir",
+  "table",
+  "group",
+  "groupCollapsed",
+  "groupEnd",
+  "count",
+];
+const MORE = ["countReset", "assert", "clear"];
+const TRAPPED = ["time", "timeEnd", "timeLog", "timeStamp", "trace", "dirxml", "profile", "profileEnd", "indentLevel"];
+
+/** In the place of the other engine's class: same methods, lines go to `print`. */
+export class InnerConsole {
+  constructor(print: (text: string) => void) {
+    for (const name of [...METHODS, ...MORE]) {
+      const method = {
+        [name](...values: unknown[]) {
+          const [described, nodes] = describe(values);
+          const lines = ask("console", name, described, nodes) as string[];
+          for (let i = 0; i < lines.length; i++) print(lines[i]!);
+        },
+      };
+      Object.defineProperty(this, name, { value: method[name], writable: true, enumerable: true, configurable: true });
+    }
+    for (const name of TRAPPED) {
+      Object.defineProperty(this, name, { get: () => trap(`console.${name}`), configurable: true });
+    }
+  }
+}

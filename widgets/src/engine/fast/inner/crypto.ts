@@ -1,0 +1,67 @@
+/** Randomness and time from the process: the engine's own were the same in every run, since they lie in the image. */
+import { define } from "./define.ts";
+import { ask, host, mailbox, trap } from "./host.ts";
+import { viewOf } from "./text.ts";
+
+const RANDOM = 7;
+const MOST = 65536; // Web Cryptography, getRandomValues
+
+class Crypto {
+  get subtle(): never {
+    return trap("crypto.subtle");
+  }
+
+  getRandomValues<T extends ArrayBufferView>(into: T): T {
+    const integers = ArrayBuffer.isView(into) && !(into instanceof DataView) && !/^Float/.test(into.constructor.name);
+    if (!integers || into.byteLength > MOST) trap("crypto.getRandomValues of that");
+    const view = viewOf(into);
+    for (let at = 0; at < view.length; at += mailbox.length) {
+      const length = Math.min(mailbox.length, view.length - at);
+      host.compute(RANDOM, length);
+      view.set(mailbox.subarray(0, length), at);
+    }
+    return into;
+  }
+
+  randomUUID(): string {
+    return ask("uuid");
+  }
+}
+
+class Performance {
+  get timeOrigin(): number {
+    return ask("timeOrigin");
+  }
+
+  now(): number {
+    return ask("now");
+  }
+
+  toJSON(): never {
+    return trap("performance.toJSON");
+  }
+}
+
+for (const name of ["mark", "measure", "clearMarks", "clearMeasures", "getEntries", "getEntriesByName"]) {
+  Object.defineProperty(Performance.prototype, name, {
+    get: () => trap(`performance.${name}`),
+    configurable: true,
+  });
+}
+
+define({ Crypto, Performance });
+define({ crypto: new Crypto(), performance: new Performance() }, true);
+
+const words = new Uint32Array(2);
+const crypto = globalThis.crypto;
+const fill = crypto.getRandomValues;
+
+/** 53 random bits, as V8 has them. */
+Math.random = Object.defineProperty(
+  () => {
+    Reflect.apply(fill, crypto, [words]);
+    return ((words[0]! >>> 5) * 2 ** 26 + (words[1]! >>> 6)) / 2 ** 53;
+  },
+  "name",
+  { value: "random" },
+);

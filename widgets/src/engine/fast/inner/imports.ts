@@ -1,0 +1,11 @@
+/** Nothing is imported here: the process sends an action that imports to the other engine. */
+import type { Linked } from "../../runtime/imports.ts";
+
+export type { Imported } from "../../runtime/imports.ts";
+
+// deno-lint-ignore require-await
+export async function linkImports(): Promise<Linked | null> {
+  return null;
+}
+
+export function forgetHandover(): void {}

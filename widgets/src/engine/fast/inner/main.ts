@@ -1,0 +1,85 @@
+/**
+ * What the image is made of: the realm of an action, ready but for the names of the service.
+ *
+ * The order matters: errors and dates are arranged before anybody captures them, web interfaces before the shared
+ * bootstrap takes its primordials.
+ */
+import { trap } from "./host.ts";
+import { setMain } from "./errors.ts";
+import "./mend.ts";
+import "./sort.ts";
+import "./text.ts";
+import "./url.ts";
+import { stray } from "./events.ts";
+import { fire } from "./timers.ts";
+import "./crypto.ts";
+import "./messages.ts";
+import "./clone.ts";
+import "./deno.ts";
+import { InnerConsole, inspect } from "./console.ts";
+import { settle } from "./channel.ts";
+import { ethers } from "../../ethers/index.ts";
+import { makeFetch } from "../../runtime/fetch.ts";
+import { arrangeGlobals, LANGUAGE, WEB } from "../../runtime/globals.ts";
+import type { Internals } from "../../runtime/internals.ts";
+import { Runner } from "../../runtime/run.ts";
+import { layTraps } from "./traps.ts";
+import type { Shape } from "./traps.ts";
+
+/** A script of the action; the process evaluates it. */
+class Script {
+  readonly #source: string;
+
+  constructor(source: string, _options: { filename: string }) {
+    this.#source = source;
+  }
+
+  runInThisContext(): unknown {
+    const value = evaluate(this.#source);
+    if (this.#source === "main") setMain(value);
+    return value;
+  }
+}
+
+// deno-lint-ignore no-explicit-any
+const realm = globalThis as any;
+const evaluate: (source: string) => unknown = realm.__evaluate;
+delete realm.__evaluate;
+const shapes: Readonly<Record<string, Shape>> = realm.__shapes;
+delete realm.__shapes;
+
+const internals = {
+  Console: InnerConsole,
+  inspect,
+  vm: { Script, SourceTextModule: class {} },
+} as unknown as Internals;
+
+let runner: Runner;
+
+/** What the process calls. */
+realm.__entry = {
+  /** Gives the realm the names of the service; after that it is complete. */
+  prepare(names: string): void {
+    runner = new Runner(internals, JSON.parse(names));
+    arrangeGlobals();
+    runner.installNames();
+    layTraps([...WEB.trim().split(/\s+/), ...LANGUAGE.trim().split(/\s+/)], shapes);
+    const hold = { writable: false, enumerable: true, configurable: false };
+    Object.defineProperty(globalThis, "fetch", { value: makeFetch(), ...hold });
+    Object.defineProperty(globalThis, "ethers", { value: ethers, ...hold, writable: true, configurable: true });
+    Object.defineProperty(globalThis, Symbol.toStringTag, { value: "Window", configurable: true });
+    Object.defineProperty(globalThis, "eval", { value: refuseEval, writable: true, configurable: true });
+    // Whatever is done for the first time costs more; what it leaves behind becomes part of the image.
+    new ethers.Wallet(`0x${"22".repeat(32)}`)._signingKey().signDigest(ethers.utils.id("warm"));
+  },
+  start(job: string): void {
+    runner.start(JSON.parse(job));
+  },
+  settle,
+  fire,
+  stray,
+};
+
+function refuseEval(): never {
+  return trap("eval");
+}

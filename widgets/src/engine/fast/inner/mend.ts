@@ -1,0 +1,101 @@
+/**
+ * Built-ins whose results differ from V8's in some bit or word: V8 itself is asked.
+ *
+ * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
+ * other bases in their digits.
+ */
+import { ask, quote, trap } from "./host.ts";
+
+const { apply } = Reflect;
+const { isSafeInteger, isFinite } = Number;
+
+/** Replaces a member by a function that looks like it. */
+function replace(owner: object, name: string, make: (original: (...args: unknown[]) => unknown) => unknown): void {
+  const member = Object.getOwnPropertyDescriptor(owner, name)!;
+  const made = make(member.value) as object;
+  Object.defineProperty(made, "name", { value: member.value.name, configurable: true });
+  Object.defineProperty(made, "length", { value: member.value.length, configurable: true });
+  Object.defineProperty(owner, name, { ...member, value: made });
+}
+
+const text = (value: number) => value === 0 && 1 / value < 0 ? "-0" : `${value}`;
+const MATH =
+  "acos acosh asin asinh atan atanh atan2 cbrt cos cosh exp expm1 hypot log log10 log1p log2 pow sin sinh tan tanh";
+
+for (const name of MATH.split(" ")) {
+  replace(Math, name, (original) =>
+    ({
+      f(...args: unknown[]) {
+        let list = "";
+        for (let i = 0; i < Math.max(args.length, original.length); i++) {
+          list += `${i === 0 ? "" : ","}${quote(text(Number(args[i])))}`;
+        }
+        return Number(ask("math", name, `[${list}]`));
+      },
+    }).f);
+}
+
+replace(Number.prototype, "toString", (original) =>
+  ({
+    f(this: unknown, radix?: unknown): unknown {
+      const plain = radix === undefined || radix === 10 || (typeof this === "number" && isSafeInteger(this));
+      if (plain || typeof this !== "number" || !isFinite(this)) return apply(original, this, [radix]);
+      return ask("radix", text(this), `${Number(radix)}`);
+    },
+  }).f);
+
+// --- dates ----------------------------------------------------------------------------------------------------------
+
+const { getTime } = Date.prototype;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+const test = RegExp.prototype.test;
+const NativeDate = Date;
+const nativeParse = Date.parse;
+
+/** Only one form is read alike everywhere; V8 reads the others. */
+function parse(written: string): number {
+  if (apply(test, ISO, [written])) return nativeParse(written);
+  return Number(ask("date", quote(written)));
+}
+
+for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) {
+  replace(NativeDate.prototype, name, (original) =>
+    ({
+      f(this: Date) {
+        const time = apply(getTime, this, []);
+        return time === time ? ask("dateText", name, `${time}`) : apply(original, this, []);
+      },
+    }).f);
+}
+replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
+const SeenDate: DateConstructor = new Proxy(NativeDate, {
+  apply: () => new SeenDate().toString(),
+  construct(target, args, as) {
+    if (args.length === 1) {
+      let value = args[0];
+      if (typeof value === "object" && value !== null && !(value instanceof NativeDate)) {
+        value = value[Symbol.toPrimitive] === undefined ? `${value}` : trap("Date of an object");
+      }
+      if (typeof value === "string") value = parse(value);
+      return Reflect.construct(target, [value], as);
+    }
+    return Reflect.construct(target, args, as);
+  },
+});
+Object.defineProperty(NativeDate.prototype, "constructor", { value: SeenDate });
+Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enumerable: false, configurable: true });
+
+// --- functions ------------------------------------------------------------------------------------------------------
+
+replace(Function.prototype, "toString", (original) =>
+  ({
+    f(this: unknown) {
+      const source = apply(original, this, []) as string;
+      return source.endsWith("{\n    [native code]\n}") ? `function ${nameOf(this)}() { [native code] }` : source;
+    },
+  }).f);
+
+function nameOf(f: unknown): string {
+  const name = (f as { name: unknown }).name;
+  return typeof name === "string" ? name : "";
+}

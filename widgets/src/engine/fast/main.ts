@@ -1,0 +1,130 @@
+/**
+ * A process of the `fast` engine: one run after another, each from the same image of memory.
+ *
+ * Actions run inside WebAssembly, which holds nothing but the image and has no way out but the functions of
+ * `Execution`. This process itself has every permission denied but reading its own folder.
+ */
+import curveBinary from "../ethers/binary.js";
+import { makeSecp } from "../ethers/secp256k1.ts";
+import { announce, receive, receiveSync, send, setSecret } from "../runtime/channel.ts";
+import type { Frame } from "../runtime/channel.ts";
+import { describe, SCRIPT_NAME } from "../runtime/failure.ts";
+import { importDeclarations } from "../runtime/imports.ts";
+import { internals } from "../runtime/internals.ts";
+import { locateSyntaxError } from "../runtime/syntax.ts";
+import binary from "./binary.js";
+import { Execution, Stop } from "./execution.ts";
+import { readImage } from "./image.ts";
+import { Vm } from "./vm.ts";
+
+// Memory of WebAssembly never shrinks: past this an engine is made anew.
+const MOST_GROWN = 32 * 2 ** 20;
+
+const secp = makeSecp(curveBinary);
+const shipped = readImage(Deno.readFileSync(new URL("./fast.image", import.meta.url)));
+const { entries } = shipped;
+
+/** Engines differ in nothing: whatever one has been through is overwritten. */
+function prepared(): Vm {
+  const vm = new Vm(binary);
+  vm.restore(shipped.image);
+  return vm;
+}
+
+let vm = prepared();
+const rehearsal = new Execution(vm, entries, secp, internals, () => {});
+vm.call(entries.prepare, vm.newString(Deno.args[0]!));
+rehearsal.close();
+vm.collect();
+const image = vm.snapshot();
+
+/** What of a source this engine cannot do, seen before it runs; else an end frame for one that does not parse. */
+function refusal(source: string): { trap: string } | { end: string } | null {
+  if (source.includes("import") && importDeclarations(source).length > 0) return { trap: "import" };
+  try {
+    new internals.vm.Script(source, { filename: SCRIPT_NAME });
+    return null;
+  } catch (error) {
+    const { text } = describe(error, "top level", internals.inspect);
+    const shown = JSON.stringify(text + locateSyntaxError(source));
+    return { end: `{"kind":"end","ok":false,"error_kind":"syntax","text":${shown}}` };
+  }
+}
+
+function stopped({ kind, message }: Stop): void {
+  if (kind !== "end") send(`{"kind":"end","ok":false,"error_kind":"${kind}","text":${JSON.stringify(message)}}`);
+}
+
+/** Sees one job through. False when the host is gone. */
+async function run({ body: job, blob }: Frame): Promise<boolean> {
+  setSecret(blob);
+  const refused = refusal(job.source);
+  if (refused !== null) {
+    if ("end" in refused) send(refused.end);
+    else stopped(new Stop("trap", refused.trap));
+    return true;
+  }
+  const arrived = performance.now();
+  vm.restore(image);
+  vm.limit(image.memory.length + job.memoryBytes);
+  const execution = new Execution(vm, entries, secp, internals, send);
+  let arriving: Promise<Frame | null> | null = null;
+  try {
+    execution.start(JSON.stringify(job), job, arrived);
+    for (;;) {
+      let frame: Frame | null;
+      if (execution.hasTimers || arriving !== null) {
+        arriving ??= receive();
+        const first = await Promise.race([arriving, execution.due()]);
+        if (first === undefined) {
+          execution.fire();
+          continue;
+        }
+        arriving = null;
+        frame = first;
+      } else {
+        frame = receiveSync();
+      }
+      if (frame === null) return false;
+      execution.settle(frame.body.id, JSON.stringify(frame.body), frame.blob);
+    }
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    stopped(error);
+    if (error.kind !== "end" || vm.size > image.memory.length + MOST_GROWN) vm = prepared();
+  } finally {
+    execution.close();
+  }
+  pending = arriving;
+  return true;
+}
+
+/** A read that is under way when a run ends brings the next job. */
+let pending: Promise<Frame | null> | null = null;
+
+// Whatever is done for the first time is slow here, too: these runs leave compiled code behind, nothing else.
+const REHEARSED =
+  "async function main(n) { console.log(n); if (n > 1) return new ethers.Wallet('0x' + '22'.repeat(32))" +
+  ".signMessage(`${n}`); throw new Error('rehearsal'); }";
+for (let n = 0; n < 12; n++) {
+  const job = { source: REHEARSED, params: `${n}`, headers: {}, maxResponseBytes: 1000, maxLogBytes: 1000 };
+  vm.restore(image);
+  const execution = new Execution(vm, entries, secp, internals, () => {});
+  try {
+    execution.start(
+      JSON.stringify(job),
+      { source: REHEARSED, timeoutMs: 10_000, memoryBytes: 2 ** 26, busyMs: 0 },
+      performance.now(),
+    );
+  } catch (error) {
+    if (!(error instanceof Stop) || error.kind !== "end") throw error;
+  }
+}
+
+announce();
+for (;;) {
+  const frame: Frame | null = pending === null ? receiveSync() : await pending;
+  pending = null;
+  // Answers to calls of a run that has ended arrive late.
+  if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
+}
