@@ -9,7 +9,7 @@ from typing import Any, Final
 import traitlets
 
 from svcnb.client import Client
-from svcnb.client.errors import ActionError, InvalidArgument, SvcnbError, TraceUnavailable
+from svcnb.client.errors import ActionError, InvalidArgument, SvcnbError
 from svcnb.client.models.runs import Run
 from svcnb.client.stripping import strip
 from svcnb.control import EmulatorError
@@ -199,7 +199,7 @@ class ActionEditor(CodePanel, bundle="action_editor"):
     async def _trace(self, of: Run | ActionError) -> dict[str, Any] | None:
         try:
             return trace_view(await self.service.trace(of))
-        except (TraceUnavailable, SvcnbError):
+        except SvcnbError:
             return None  # a live service keeps none, and the run is told all the same
 
     async def _failed(self, error: ActionError) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import traitlets
 
 from svcnb.client import Client
-from svcnb.client.errors import InvalidArgument, SvcnbError, TraceUnavailable
+from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.panels.base import Panel, command
 from svcnb.panels.traces import trace_view
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
@@ -103,10 +103,9 @@ class RunsPanel(Panel, bundle="runs"):
         if run.traced:
             try:
                 trace = trace_view(await self.service.trace(run.id))
-            except (TraceUnavailable, SvcnbError):
-                trace = None  # the rest is worth telling
-            else:
                 self.record(f"svc.trace({run.id!r})")
+            except SvcnbError:
+                trace = None  # forgotten meanwhile; the rest is worth telling
         past = run.past
         return {
             **self._row(run),

@@ -138,7 +138,7 @@ def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, 
     os.kill(spawner, signal.SIGKILL)
     assert future.result(60).error_kind == "host"
     room.until(lambda: not set(children) & set(live_isolates()), "the kernel ended its isolates")
-    assert not folder.exists()
+    room.until(lambda: not folder.exists(), "its folder is gone")
     assert room.value(WORKS, 3) == [3]
 
 

@@ -10,35 +10,34 @@ DELAY_S = 0.7
 CODE = "function main() { return 'ran'; }"
 
 
-def wait_until_effective(run) -> tuple[set[int], float]:
-    """Polls the real execution path, as callers are told to; answers what was seen before, and for how long."""
+def polled(run, expected: int) -> set[int]:
+    """Polls the real execution path until it answers so, as callers are told to; what it answered before."""
     before: set[int] = set()
     started = time.monotonic()
-    while (status := run().status_code) != 200:
+    while (status := run().status_code) != expected:
         before.add(status)
-        assert time.monotonic() - started < 20
-    return before, time.monotonic() - started
+        assert time.monotonic() - started < 60, before
+    return before
 
 
 def test_new_keys_and_grants_act_late_and_removals_at_once(local):
     wire = local(grant_delay_ms=int(DELAY_S * 1000), starter_credits=1_000)
     account = wire.account(credit=1_000)
     group = account.group("x")
-    made_at = time.monotonic()
+    begun = time.monotonic()
     key = account.usage_key(execute_in_groups=[group])
 
-    # The key lists at once, and is unknown to execution.
+    # The key lists at once, and is unknown to execution for as long as the setting says.
     assert len(wire.listed("list_api_keys", key)) == 1
-    assert account.run(CODE, key=key).status_code == 401
-    time.sleep(max(0.0, made_at + DELAY_S + 0.05 - time.monotonic()))
-    assert account.run(CODE, key=key).status_code == 403
+    assert polled(lambda: account.run(CODE, key=key), 403) <= {401}
+    assert time.monotonic() - begun >= DELAY_S
 
     # Its group permits the action at once in the lists, and late in execution.
+    begun = time.monotonic()
     account.ok("add_action_to_group", {"group_id": group, "action_ipfs_cid": source_cid(CODE)})
     assert len(account.listed("list_actions", group_id=group)) == 1
-    before, waited = wait_until_effective(lambda: account.run(CODE, key=key))
-    assert before == {403}
-    assert waited > DELAY_S / 2
+    assert polled(lambda: account.run(CODE, key=key), 200) <= {403}
+    assert time.monotonic() - begun >= DELAY_S
 
     # Other grants under way do not take back what acts already.
     account.ok("add_pkp_to_group", {"group_id": group, "pkp_id": account.wallet})

@@ -177,17 +177,12 @@ def test_a_new_cid_is_on_screen_within_a_tenth_of_a_second(notebook, record_prop
     assert int(size.split()[1]) > 10_000
 
 
-def test_the_source_is_saved_with_the_notebook_and_the_parameters_are_not(notebook):
+def test_the_source_is_saved_but_no_parameters_and_one_writes_on_when_the_kernel_is_gone(notebook):
     nb = notebook(CELL.replace('"n": 41', '"n": 41, "private": "do-not-save-" + "this"'), own=True)
-    ready(nb)
+    panel = ready(nb)
     saved = nb.save()
     assert "return n + 1" in saved
     assert "do-not-save-this" not in saved
-
-
-def test_a_kernel_that_was_stopped_is_noticed_and_one_can_still_write(notebook):
-    nb = notebook(CELL, own=True)
-    panel = ready(nb)
     nb.shut_down()
     source_of(panel).press("Control+a")
     nb.tab.keyboard.insert_text("hello")

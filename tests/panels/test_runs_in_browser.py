@@ -79,7 +79,7 @@ def test_the_focus_stays_while_runs_arrive(notebook):
 
 
 def test_a_service_that_is_gone_is_told_and_the_runs_stay(notebook):
-    nb = notebook(CELL.replace("svcnb.Client(", "(emu := svcnb.Emulator(starter_credits=100)).client("), own=True)
+    nb = notebook(CELL.replace("svcnb.Client(", "(emu := svcnb.Emulator(starter_credits=100)).client("))
     panel = runs_of(nb)
     nb.run("emu.stop()")
     panel.locator(".svcnb-failure").wait_for()
