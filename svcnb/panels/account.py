@@ -74,7 +74,8 @@ class AccountPanel(Panel, bundle="account"):
         """Opens the account that a key belongs to: a typed one, or the client's own."""
         if api_key.strip():
             client = self.client.with_key(api_key)
-            balance = await client.to_async().billing.balance()  # refuses a key that opens nothing
+            async with client.to_async() as service:
+                balance = await service.billing.balance()  # refuses a key that opens nothing
             self.client = client
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
         else:

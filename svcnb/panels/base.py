@@ -11,6 +11,7 @@ import anywidget
 
 from svcnb.client import AsyncClient, Client
 from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.panels.loop import BACKGROUND
 from svcnb.panels.wire import Channel
 
 STATIC: Final = Path(__file__).with_name("static")
@@ -94,12 +95,22 @@ class Panel(anywidget.AnyWidget):
     @client.setter
     def client(self, client: Client) -> None:
         self._client = client
-        self.__dict__.pop("service", None)
+        self._hang_up()
 
     @cached_property
     def service(self) -> AsyncClient:
         """The same service to await in commands, over connections of its own."""
         return self.client.to_async()
+
+    def _hang_up(self) -> None:
+        service: AsyncClient | None = self.__dict__.pop("service", None)
+        if service is not None:
+            BACKGROUND.submit(service.close())
+
+    def close(self) -> None:
+        """Ends the panel and its connections; the client that it was given stays open."""
+        self._hang_up()
+        super().close()
 
     # --- what was done, as Python -------------------------------------------------------------------------------
 

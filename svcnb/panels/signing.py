@@ -148,7 +148,10 @@ class SigningPanel(Panel, bundle="signing"):
         flow = str(typed_data["primaryType"])
         browser = "BrowserSigner" in signer
         sign = "await svc.to_async().chain_secured.sign" if browser else "svc.chain_secured.sign"
-        self.record(f"import os\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")
+        before = (
+            "panel = svcnb.panels.SigningPanel(svc)  # display it and connect the wallet" if browser else "import os"
+        )
+        self.record(f"{before}\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")
 
     # --- what Python asks ---------------------------------------------------------------------------------------
 

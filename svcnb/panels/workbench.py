@@ -63,6 +63,12 @@ class Workbench(Panel, bundle="workbench"):
         lines = [*self._kept, *(line for panel in self.panels.values() for line in panel.lines)]
         return super().as_code() + "".join(f"{line}\n" for line in lines)
 
+    def close(self) -> None:
+        """Ends all panels."""
+        for panel in self.panels.values():
+            panel.close()
+        super().close()
+
     def _switched(self, account: AccountPanel, state: dict[str, Any]) -> None:
         opened = (state["mode"], state["address"])
         if opened == self._opened:

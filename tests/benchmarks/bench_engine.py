@@ -14,7 +14,6 @@ import asyncio
 import json
 import os
 import statistics
-import subprocess
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -46,7 +45,6 @@ SUSTAINED_S = 3.0
 SPARES = 3
 # Time to make new spares: what is measured is a run that finds one ready.
 PAUSE_S = 0.5
-WIDGETS = Path(__file__).parents[2] / "widgets"
 
 Run = Callable[[str], Awaitable[Any]]
 
@@ -60,26 +58,6 @@ class Seen:
 
     def middle(self, kind: str) -> float:
         return statistics.median(self.latency_ms[kind])
-
-
-@pytest.fixture(scope="module")
-def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unchanged library as one module."""
-    bundle = tmp_path_factory.mktemp("stock") / "ethers.js"
-    script = WIDGETS / ".bench-stock.ts"
-    script.write_text("""
-    import * as esbuild from "esbuild";
-    await esbuild.build({ stdin: { contents: `export { ethers } from "ethers";`, resolveDir: Deno.cwd() }, bundle: true,
-      minify: true, format: "esm", platform: "browser", mainFields: ["module", "browser", "main"], target: "esnext",
-      define: { global: "globalThis" }, outfile: Deno.args[0] });
-    await esbuild.stop();
-    """)
-    try:
-        command = [str(parts.deno()), "run", "-q", "-A", "--cached-only", script.name, str(bundle)]
-        subprocess.run(command, cwd=WIDGETS, check=True, timeout=60)
-    finally:
-        script.unlink()
-    return bundle
 
 
 @asynccontextmanager

@@ -27,9 +27,14 @@ def clock() -> Clock:
     return Clock(NOON)
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request, tmp_path) -> Iterator[Store]:
-    opened = Store(f"sqlite:///{tmp_path / 'state.db'}" if request.param == "file" else None)
+    url = None
+    if request.param == "file":
+        url = f"sqlite:///{tmp_path / 'state.db'}"
+    elif request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+    opened = Store(url)
     yield opened
     opened.close()
 

@@ -232,6 +232,20 @@ def siege(tmp_path: Path) -> Iterator[Callable[..., str]]:
         each.close()
 
 
+@pytest.fixture
+def outside() -> Iterator[Outside]:
+    """The world outside the service."""
+    world = Outside()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def mark() -> str:
+    """An action that the world outside counts."""
+    return MARK
+
+
 # --- the processes of an emulator -----------------------------------------------------------------------------------
 
 

@@ -8,16 +8,21 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, insert, text
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.store import Store, StoreUnavailable, get_meta, meta, set_meta
+from svcnb.emulator.store import AnyText, Store, StoreUnavailable, get_meta, meta, set_meta
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = Store(None if request.param == "memory" else f"sqlite:///{tmp_path / 'state.db'}")
+    url = None
+    if request.param == "file":
+        url = f"sqlite:///{tmp_path / 'state.db'}"
+    elif request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+    opened = Store(url)
     yield opened
     opened.close()
 
@@ -86,3 +91,20 @@ def test_a_state_of_another_schema_is_refused_and_left_as_it_was(tmp_path: Path)
     first.close()
     with pytest.raises(StateUnusable, match="999"):
         Store(url)
+
+
+async def test_a_database_of_another_kind_is_refused() -> None:
+    with pytest.raises(StateUnusable, match="sqlite or postgresql"):
+        Store("mysql://somewhere/name")
+
+
+async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
+    texts = ["", "plain", "nul \0 in it", "\\0", "\\", "\\\0", "\\\\0\0\\", "\u20ac"]
+    made = Table("kept_texts", MetaData(), Column("n", Integer, primary_key=True), Column("text", AnyText))
+
+    def work(connection: Connection) -> list[str]:
+        made.create(connection)
+        connection.execute(insert(made), [{"n": n, "text": given} for n, given in enumerate(texts)])
+        return list(connection.execute(select(made.c.text).order_by(made.c.n)).scalars())
+
+    assert await store.run(work) == texts

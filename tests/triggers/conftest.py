@@ -145,15 +145,18 @@ def clock() -> Clock:
     return Clock(START)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> str:
-    """URL of a database file."""
-    return f"sqlite:///{tmp_path / 'state.sqlite'}"
+@pytest.fixture(params=["file", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of a database of each kind."""
+    if request.param == "file":
+        return f"sqlite:///{tmp_path / 'state.sqlite'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
 
 
 @pytest.fixture
 def store(database: str) -> Iterator[Store]:
-    """A database in a file."""
+    """A database that is kept."""
     opened = Store(database)
     yield opened
     opened.close()

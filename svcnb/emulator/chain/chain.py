@@ -102,7 +102,7 @@ class Chain:
                 chain_id = settings.chain_id
             else:
                 chain_id = await chain.chain_id()
-            relay = Relay(chain, chain_id, payers, delay_s=settings.chain_block_time_ms / 1000)
+            relay = Relay(chain, chain_id, payers, store=store, delay_s=settings.chain_block_time_ms / 1000)
             found = cls(
                 chain=chain,
                 store=store,
@@ -113,7 +113,8 @@ class Chain:
                 chain_id=chain_id,
                 artifact=deploy.Artifact(),
             )
-            await found._prepare()
+            async with relay.holding(owner):
+                await found._prepare()
         except BaseException:
             await chain.stop()
             raise

@@ -29,13 +29,15 @@ from sqlalchemy import (
     update,
 )
 
-from svcnb.emulator.store import get_meta, metadata, set_meta
+from svcnb.emulator import leases
+from svcnb.emulator.store import StoreUnavailable, get_meta, metadata, set_meta
 
 TRANSACTION: Final = "transaction"
 BALANCE: Final = "balance"
 START: Final = bytes(32)
 """Digest before the first entry."""
 _GENESIS: Final = "chain_genesis"
+_LEASE: Final = "chain"
 _KEPT_DUMPS: Final = 2
 
 entries = Table(
@@ -172,8 +174,19 @@ def genesis_text(connection: Connection, proposed: str) -> str:
     return known or proposed
 
 
+def is_ours(connection: Connection) -> bool:
+    """Whether this server keeps the journal: of several that share a database, one at a time may."""
+    return leases.take(connection, _LEASE)
+
+
 def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tuple[int, str]]) -> None:
-    """Writes entries, and what is known by now about earlier ones."""
+    """Writes entries, and what is known by now about earlier ones.
+
+    Raises:
+        StoreUnavailable: Another server has taken over the journal while this one had lost the database.
+    """
+    if not is_ours(connection):
+        raise StoreUnavailable("another server keeps the chain of this database now")
     if new:
         connection.execute(insert(entries), [vars(entry) for entry in new])
     for position, block_hash in confirmed:

@@ -7,15 +7,18 @@ under way at most, which keeps its nonces in order without waiting for the chain
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from svcnb.emulator import leases
 from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractRevert, RpcError
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import sign
 from svcnb.emulator.keys.secp import address_of
+from svcnb.emulator.store import Store
 from svcnb.protocol.abi import AbiError
 from svcnb.protocol.contract import Function, decode_revert
 
@@ -57,12 +60,22 @@ class Relay:
         chain: Where to.
         chain_id: Its number.
         payers: The wallets that send managed writes.
+        store: Where servers that share a database tell each other which payers are busy.
         delay_s: Seconds a managed write waits before it is sent, as it would for a block.
     """
 
-    def __init__(self, chain: LocalChain | RemoteChain, chain_id: int, payers: list[Wallet], *, delay_s: float) -> None:
+    def __init__(
+        self,
+        chain: LocalChain | RemoteChain,
+        chain_id: int,
+        payers: list[Wallet],
+        *,
+        store: Store,
+        delay_s: float,
+    ) -> None:
         self._chain = chain
         self._chain_id = chain_id
+        self._store = store
         self._delay_s = delay_s
         self._payers = payers
         self._free: asyncio.LifoQueue[Wallet] = asyncio.LifoQueue()
@@ -173,7 +186,7 @@ class Relay:
         The payer is free again only when the chain has answered: its next nonce is not known before.
         """
         payer = await self._free.get()
-        task = asyncio.ensure_future(work(payer))
+        task = asyncio.ensure_future(self._alone(payer, work))
         self._under_way.add(task)
 
         def ended(task: asyncio.Task[T]) -> None:
@@ -184,6 +197,24 @@ class Relay:
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
+
+    async def _alone(self, payer: Wallet, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
+        """Runs work while no other server uses the payer."""
+        async with self.holding(payer):
+            return await work(payer)
+
+    @asynccontextmanager
+    async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
+        """Keeps other servers on this chain from sending for a wallet.
+
+        They may have sent since, so its nonce is asked again. The built-in chain belongs to one server.
+        """
+        if isinstance(self._chain, LocalChain) or not self._store.shared:
+            yield
+            return
+        async with leases.held(self._store, f"wallet {wallet.address}"):
+            wallet.nonce = None
+            yield
 
     async def send(self, wallet: Wallet, to: str | None, data: bytes) -> dict[str, Any]:
         """Signs and sends one transaction and waits for its block.
@@ -201,7 +232,9 @@ class Relay:
         """
         try:
             if wallet.nonce is None:
-                wallet.nonce = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
+                # Also counts what a server that was killed has sent, and no block holds yet.
+                count = await self._chain.request("eth_getTransactionCount", wallet.address, "pending")
+                wallet.nonce = int(count, 16)
             gas, fee, tip = await self._price(wallet.address, to, data)
             raw = sign(
                 wallet.secret(),

@@ -79,6 +79,11 @@ class Replica:
             ChainUnavailable: The node does not start.
             PartMissing: The node's binary is not here.
         """
+        if not await self._store.run(journal.is_ours):
+            raise ChainUnusable(
+                "another server keeps its own chain in this database: give all servers that share it one chain with "
+                "--chain-rpc, or each its own database"
+            )
         proposed = Genesis(chain_id, self._clock.now_s(), balances) if early is None else early.genesis
         self.genesis_text = await self._store.run(
             lambda connection: journal.genesis_text(connection, proposed.as_text())

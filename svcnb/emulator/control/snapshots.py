@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Column, Connection, Float, LargeBinary, String, Table, delete, insert, select
 
-from svcnb.emulator.store import meta, metadata
+from svcnb.emulator.store import meta, metadata, number_on
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
@@ -140,6 +140,7 @@ def _unpack(connection: Connection, packed: bytes) -> None:
         if rows := content.get(each.name):
             names = [column.name for column in each.columns]
             connection.execute(insert(each), [dict(zip(names, map(_rich, row), strict=True)) for row in rows])
+            number_on(connection, each)
 
 
 def _wipe(connection: Connection, *, chain: bool = False) -> None:

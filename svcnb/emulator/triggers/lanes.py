@@ -6,7 +6,8 @@ admission, a run that waits for its next try holds back only its own trigger, an
 run is admitted and is gone when the trigger has none.
 
 Nothing that matters is kept in memory. At start, lanes open for all triggers with runs that have not ended; a run that
-a kill cut off is still marked running and is executed again, under the same id.
+a kill cut off is still marked running and is executed again, under the same id. Where several servers share the
+database, a trigger's lane is open on one of them; the others look now and then whether it still is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, select, update
 
+from svcnb.emulator import leases
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
@@ -117,6 +119,10 @@ class Lanes:
     async def start(self) -> None:
         """Opens a lane for every trigger with runs that have not ended."""
         self._open = True
+        await self.look()
+
+    async def look(self) -> None:
+        """Opens the lanes that are missing, such as those of a server that was killed."""
         query = select(runs.c.trigger_id).where(runs.c.finished_at.is_(None)).distinct()
         for trigger_id in await self._store.run(lambda connection: connection.execute(query).scalars().all()):
             self.wake(trigger_id)
@@ -199,8 +205,14 @@ class Lanes:
         if ended is not None:
             _settle(connection, ended, now)
             self._trim(connection, trigger_id, now)
-        if not self._open:
-            return None
+        step = self._next(connection, trigger_id, now) if self._open else None
+        if step is None:
+            leases.give_back(connection, _lease(trigger_id))
+        return step
+
+    def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:
+        if not leases.take(connection, _lease(trigger_id)):
+            return None  # another server's lane goes on with it
         row = connection.execute(
             select(runs)
             .where(runs.c.trigger_id == trigger_id, runs.c.finished_at.is_(None))
@@ -253,6 +265,10 @@ class Lanes:
         except Exception as error:  # noqa: BLE001 - whatever the execution does, the run must end
             _LOG.exception("run %s could not be called", call.run_id)
             return Answer(None, trouble=f"the call failed: {type(error).__name__}")
+
+
+def _lease(trigger_id: str) -> str:
+    return f"trigger {trigger_id}"
 
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:

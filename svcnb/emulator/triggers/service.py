@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.emulator.store import StoreUnavailable
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
 from svcnb.emulator.triggers.identity import Identity
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _GRACE_S: Final = 5.0
+_LOOK_S: Final = 5.0
 
 
 class Triggers:
@@ -91,6 +93,14 @@ class Triggers:
     async def _begin(self) -> None:
         await self._attached.wait()
         await self.lanes.start()
+        while self.store.shared:
+            # What other servers changed, or left behind.
+            await asyncio.sleep(_LOOK_S)
+            try:
+                await self.lanes.look()
+            except StoreUnavailable as error:
+                _LOG.warning("the database is away (%s): runs of other servers wait", error.message)
+            self.poke()
 
     async def stop(self) -> None:
         """Looks for no more causes, and waits some seconds for executions under way. May be called twice."""

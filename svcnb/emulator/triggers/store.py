@@ -30,7 +30,7 @@ from sqlalchemy import (
     update,
 )
 
-from svcnb.emulator.store import metadata
+from svcnb.emulator.store import AnyText, metadata
 
 # SQLite numbers rows by itself only when the type is spelled INTEGER.
 _SEQUENCE: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -50,7 +50,7 @@ tokens = Table(
     # Only the challenge is kept, the SHA-256 of a token that the service never sees before its first use.
     Column("challenge", String, nullable=False, unique=True),
     Column("user_id", String, ForeignKey("trigger_users.id", ondelete="CASCADE"), nullable=False),
-    Column("label", String, nullable=False),
+    Column("label", AnyText, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("last_used_at", Float),
     Column("revoked_at", Float),
@@ -62,9 +62,9 @@ triggers = Table(
     Column("seq", _SEQUENCE, primary_key=True, autoincrement=True),
     Column("id", String, nullable=False, unique=True),
     Column("user_id", String, ForeignKey("trigger_users.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", Text, nullable=False),
+    Column("name", AnyText, nullable=False),
     Column("kind", String, nullable=False, index=True),
-    Column("action_code", Text, nullable=False),
+    Column("action_code", AnyText, nullable=False),
     Column("action_cid", String, nullable=False),
     Column("default_params", Text, nullable=False),
     Column("sealed_usage_key", Text, nullable=False),

@@ -1,0 +1,121 @@
+"""Two servers behind one PostgreSQL and one chain: what one has written the other knows, and when one is killed the
+other goes on with its work."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+import svcnb
+from svcnb.control import EmulatorError
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.engine, pytest.mark.chain]
+
+SEED = "two servers"
+MANY = 10**6
+
+
+@pytest.fixture
+def chain(start_emulator: Callable[..., Emulator]) -> Emulator:
+    """A chain that belongs to neither: the JSON-RPC of a third emulator, whose keys own the contract and have ether."""
+    return start_emulator(seed=SEED, action_spares=1)
+
+
+@pytest.fixture
+def start_server(chain: Emulator, postgres_url: str, start_emulator: Callable[..., Emulator]) -> Callable[[], Emulator]:
+    return lambda: start_emulator(
+        database=postgres_url,
+        chain_rpc=chain.rpc_url,
+        seed=SEED,
+        starter_credits=1_000,
+        action_spares=1,
+        auto_approve_agents=True,
+        webhook_posts_per_address=MANY,
+        webhook_posts_per_user=MANY,
+    )
+
+
+def test_what_one_server_wrote_the_other_knows(start_server: Callable[[], Emulator]) -> None:
+    one, two = start_server(), start_server()
+    account = one.client().accounts.create("shared")
+    here, there = one.client(api_key=account.api_key), two.client(api_key=account.api_key)
+
+    # Both send for the same payers at once.
+    with ThreadPoolExecutor(8) as callers:
+        made = list(callers.map(lambda n: (here, there)[n % 2].groups.create(f"group {n}"), range(12)))
+    assert len({group.id for group in made}) == 12
+    assert Counter(group.name for group in here.groups.list()) == Counter(f"group {n}" for n in range(12))
+    assert Counter(group.name for group in there.groups.list()) == Counter(f"group {n}" for n in range(12))
+
+    action = svcnb.Action("const main = ({ n }) => n + 1")
+    key = here.usage_keys.create("runner", execute_in_groups=[here.groups.create("adders", actions=[action])])
+    assert there.with_key(key).run(action, n=41, until_effective=60).response == 42
+    # A cent each: twelve groups and one more, the key, the run.
+    assert here.billing.balance().available_cents == there.billing.balance().available_cents == 1_000 - 15
+
+
+def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database(
+    postgres_url: str, start_emulator: Callable[..., Emulator]
+) -> None:
+    settings: dict[str, Any] = {"database": postgres_url, "seed": SEED, "action_spares": 1}
+    first = start_emulator(**settings)
+    with pytest.raises(EmulatorError, match="another server keeps its own chain in this database"):
+        start_emulator(**settings)
+    account = first.client().accounts.create("kept")
+    os.kill(first.pid, signal.SIGKILL)
+    first.stop()
+
+    second = start_emulator(**settings)
+    assert second.client(api_key=account.api_key).accounts.exists()
+
+
+def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
+    start_server: Callable[[], Emulator], outside: Any, mark: str
+) -> None:
+    doomed, staying = start_server(), start_server()
+    account = doomed.client().accounts.create("shared")
+    svc = staying.client(api_key=account.api_key)
+    with doomed.triggers() as made_by, staying.triggers() as triggers:
+        options: dict[str, Any] = {"max_runs_per_minute": MANY, "default_params": {"url": outside.url}}
+        hooks = [made_by.create_for(svc, mark, name=f"hook {n}", **options) for n in range(3)]
+        accepted: list[tuple[str, str]] = []
+
+        def post(n: int) -> None:
+            hook = hooks[n % 3]
+            for server in (doomed, staying)[:: 1 if n % 2 else -1]:
+                body = {"n": n, "trigger": n % 3}
+                try:
+                    answer = httpx.post(f"{server.base_url}/webhook/{hook.id}", json=body, timeout=60)
+                except httpx.TransportError:
+                    continue  # nobody there any more: what a balancer does is to ask the next
+                assert answer.status_code == 202, answer.text
+                accepted.append((hook.id, answer.json()["run_id"]))
+                return
+            raise AssertionError("no server answers")
+
+        with ThreadPoolExecutor(6) as senders:
+            futures = [senders.submit(post, n) for n in range(36)]
+            futures[12].result()
+            os.kill(doomed.pid, signal.SIGKILL)
+            for future in futures:
+                future.result()
+
+        assert len({run for _, run in accepted}) == 36
+        for hook_id, run_id in accepted:
+            run = triggers.wait_for_run(hook_id, run_id, timeout=300)
+            assert run.status == "success", run.error
+        records = {run.id: run for hook in hooks for run in triggers.runs(hook)}
+        marks = Counter(mark["run"] for mark in outside.marks)
+        # Everything that was accepted acted, and nothing acted twice but what the kill had cut off.
+        assert set(marks) == set(records) >= {run for _, run in accepted}
+        assert sum(marks.values()) - len(marks) <= len(hooks)
+        # A write of the survivor: what the killed one held on the chain is free.
+        assert svc.groups.create("afterwards").id

@@ -1,0 +1,118 @@
+"""What was clicked is Python that runs, and does the same again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import svcnb
+from svcnb.panels import AccountPanel, SigningPanel, Workbench
+from svcnb.panels.base import Panel
+from svcnb.panels.loop import BACKGROUND
+
+pytestmark = [pytest.mark.chain]
+
+
+def click(panel: Panel, name: str, /, **args: Any) -> Any:
+    """Performs a command as the browser would, and returns its answer."""
+    work = getattr(panel, name)
+    return BACKGROUND.submit(work(**args)).result(60) if asyncio.iscoroutinefunction(work) else work(**args)
+
+
+@pytest.fixture
+def run():
+    """Runs what a panel gave, and closes what that opened."""
+    opened: list[dict[str, Any]] = []
+
+    def ran(code: str) -> dict[str, Any]:
+        names: dict[str, Any] = {}
+        opened.append(names)
+        exec(compile(code, "<as_code>", "exec"), names)  # noqa: S102 - what a reader would do with it
+        return names
+
+    yield ran
+    for names in opened:
+        names["svc"].close()
+        names.clear()
+
+
+@pytest.fixture
+def show():
+    """Makes panels that end with the test."""
+    shown: list[Panel] = []
+
+    def made(kind: type[Panel], *args: Any, **options: Any) -> Any:
+        shown.append(kind(*args, **options))
+        return shown[-1]
+
+    yield made
+    for panel in shown:
+        panel.close()
+    BACKGROUND.submit(asyncio.sleep(0)).result(10)  # what was handed to the loop before is under way
+
+
+@pytest.fixture
+def owner(emulator, monkeypatch):
+    signer = svcnb.LocalSigner.random()
+    emulator.faucet(signer.address)
+    monkeypatch.setenv("SVC_WALLET_KEY", signer.reveal())
+    return signer
+
+
+def test_a_signature_and_its_sending(emulator, owner, run, show):
+    with emulator.client() as svc:
+        panel = show(SigningPanel, svc)
+        typed_data = svc.chain_secured.sign(owner, "CreateWallet").typed_data
+        signature = click(panel, "sign_here", typed_data=typed_data, key=owner.reveal())["signature"]
+        first = click(panel, "send_envelope", typed_data=typed_data, signature=signature)
+        assert owner.reveal() not in panel.as_code()
+        names = run(panel.as_code())
+        assert names["owner"] == owner
+        again = names["svc"].chain_secured.send(names["signed"])
+        assert again.wallet_address != first["wallet_address"]
+
+
+def test_a_signature_in_the_name_of_a_contract(emulator, owner, run, show):
+    contract = emulator.contract_wallet(owner.address)
+    with emulator.client() as svc:
+        panel = show(SigningPanel, svc, signer=owner)
+        typed_data = svc.chain_secured.sign(svcnb.ContractWallet(contract, owner), "CreateWallet").typed_data
+        click(panel, "sign_here", typed_data=typed_data)
+        signed = run(panel.as_code())["signed"]
+        assert signed.address.lower() == contract.lower()
+
+
+def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
+    with emulator.client() as svc:
+        panel = show(AccountPanel, svc)
+        key = click(panel, "create", name="treasury")["api_key"]
+        code = panel.as_code()
+        assert key not in code
+        assert run(code)["account"].name == "treasury"
+        click(panel, "use_owner", key=owner.reveal())
+        click(panel, "convert", confirm=True)
+        other = svcnb.LocalSigner.random()
+        monkeypatch.setenv("SVC_WALLET_KEY", other.reveal())
+        assert run(panel.as_code())["mine"].describe().admin == other.address
+
+
+def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
+    with emulator.client() as svc:
+        click(made := show(AccountPanel, svc, owner=owner), "create_on_chain", name="treasury")
+        assert made.state["mode"] == "chain"
+        click(panel := show(AccountPanel, svc, owner=owner), "open_on_chain")
+        assert run(panel.as_code())["mine"].api_key_hash == made.state["hash"]
+
+
+def test_the_workbench_tells_what_was_done_before_and_after_the_account_changed(emulator, run, show):
+    with emulator.client() as svc:
+        bench = show(Workbench, svc)
+        click(bench, "open_tab", name="Signing")
+        click(bench.panels["Account"], "create", name="treasury")
+        assert list(bench.panels) == ["Account"]  # the others begin anew with the account's key
+        assert bench.client.config.api_key is not None
+        assert run(bench.as_code())["account"].name == "treasury"
+        with pytest.raises(svcnb.InvalidArgument, match="no tab"):
+            click(bench, "open_tab", name="Nothing")

@@ -1,0 +1,127 @@
+"""What one of several servers holds is left alone by the others as long as it lives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from svcnb.emulator.leases import give_back, held, take
+from svcnb.emulator.store import Store, StoreUnavailable
+
+
+@pytest.fixture
+def servers(postgres_url: str) -> Iterator[list[Store]]:
+    opened = [Store(postgres_url) for _ in range(2)]
+    yield opened
+    for store in opened:
+        store.close()
+
+
+def taking(name: str) -> Callable[..., bool]:
+    return partial(take, name=name)
+
+
+async def test_what_one_server_holds_another_does_not_get(servers: list[Store]) -> None:
+    first, second = servers
+    assert await first.run(taking("thing"))
+    assert await first.run(taking("thing"))  # still
+    assert not await second.run(taking("thing"))
+    assert await second.run(taking("another thing"))
+
+    await second.run(partial(give_back, name="thing"))  # not its own to give
+    assert not await second.run(taking("thing"))
+    await first.run(partial(give_back, name="thing"))
+    assert await second.run(taking("thing"))
+
+
+async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Store]) -> None:
+    first, second = servers
+    assert await first.run(taking("thing"))
+    first.close()
+    async with asyncio.timeout(60):
+        while not await second.run(taking("thing")):  # noqa: ASYNC110 - the database notices by itself
+            await asyncio.sleep(0.01)
+
+
+async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(servers: list[Store]) -> None:
+    first, second = servers
+    assert await first.run(taking("thing"))
+    backend = await first.run(lambda connection: connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
+    end = text("SELECT pg_terminate_backend(:pid, 60000)")
+    assert await second.run(lambda connection: connection.execute(end, {"pid": backend}).scalar_one())
+    with pytest.raises(StoreUnavailable):
+        await first.run(taking("thing"))
+    assert await second.run(taking("thing"))  # what it held is free
+    assert not await first.run(taking("thing"))
+
+
+async def test_transactions_of_servers_come_one_after_another(servers: list[Store]) -> None:
+    create = text("CREATE TABLE counter (n integer); INSERT INTO counter VALUES (0)")
+    await servers[0].run(lambda connection: connection.execute(create).rowcount)
+
+    def count(connection) -> None:
+        seen = connection.execute(text("SELECT n FROM counter")).scalar_one()
+        connection.execute(text("UPDATE counter SET n = :n"), {"n": seen + 1})
+
+    await asyncio.gather(*(store.run(count) for store in servers for _ in range(100)))
+    read = text("SELECT n FROM counter")
+    assert await servers[0].run(lambda connection: connection.execute(read).scalar_one()) == 200
+
+
+async def test_waiting_for_a_lease_ends_when_it_is_given_back(servers: list[Store]) -> None:
+    first, second = servers
+    order: list[str] = []
+
+    began, gate = asyncio.Event(), asyncio.Event()
+
+    async def work(store: Store, name: str) -> None:
+        async with held(store, "thing"):
+            order.append(f"{name} begins")
+            began.set()
+            await gate.wait()
+            order.append(f"{name} ends")
+
+    one = asyncio.create_task(work(first, "one"))
+    await began.wait()
+    two = asyncio.create_task(work(second, "two"))
+    assert not await second.run(taking("thing"))
+    gate.set()
+    await asyncio.gather(one, two)
+    assert order == ["one begins", "one ends", "two begins", "two ends"]
+
+
+async def test_a_server_that_is_alone_holds_everything() -> None:
+    store = Store()
+    try:
+        assert await store.run(taking("thing"))
+        async with held(store, "thing"):
+            pass
+    finally:
+        store.close()
+
+
+async def test_a_database_that_is_away_is_a_503_until_it_is_back(postgres_url: str) -> None:
+    import psycopg
+
+    store = Store(postgres_url)
+    url = make_url(postgres_url)
+    admin = psycopg.connect(f"host={url.query['host']} user=svcnb dbname=postgres", autocommit=True)
+    try:
+        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS false")
+        admin.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", [url.database]
+        )
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable) as caught:
+                await store.run(taking("thing"))
+            assert caught.value.status == 503
+        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS true")
+        assert await store.run(taking("thing"))
+    finally:
+        admin.close()
+        store.close()
