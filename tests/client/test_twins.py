@@ -50,6 +50,9 @@ TWINS = [
 HOLDERS = 3
 """The first twins hold others and have verbs that ask nobody."""
 
+ONE_WAY = {"to_async"}
+"""Leads from a twin to the other, so that other has none."""
+
 
 def public(kind: type) -> dict[str, Any]:
     return {name: value for name, value in inspect.getmembers(kind) if not name.startswith("_")}
@@ -58,9 +61,9 @@ def public(kind: type) -> dict[str, Any]:
 @pytest.mark.parametrize(("sync", "twin"), TWINS, ids=lambda kind: kind.__name__)
 def test_twins_have_the_same_methods_with_the_same_arguments(sync, twin) -> None:
     ours, theirs = public(sync), public(twin)
-    assert set(ours) == set(theirs)
+    assert set(ours) - ONE_WAY == set(theirs)
     for name, method in ours.items():
-        if inspect.isfunction(method):
+        if inspect.isfunction(method) and name not in ONE_WAY:
             one, other = inspect.signature(method), inspect.signature(theirs[name])
             assert list(one.parameters.values()) == list(other.parameters.values()), name
 
