@@ -21,8 +21,13 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from svcnb.launch import Emulator
 
-# A busy machine is no failure: how long an example takes says nothing here.
-settings.register_profile("svcnb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no failure: how long an example takes says nothing here. The same examples every time, so that a
+# change is judged by what it changes; `pytest --hypothesis-profile=explore` and the files of `tests/fuzz` look for new
+# ones.
+settings.register_profile(
+    "svcnb", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("svcnb")
 
 

@@ -222,3 +222,20 @@ def test_events_of_other_contracts_are_nobodys_business(world: World, alice: Act
     receipt = alice.send_raw(alice.fill({"to": receipt["contractAddress"]}))
     assert len(receipt["logs"]) == 1
     assert world.events == []
+
+
+@pytest.mark.parametrize("method", ["eth_accounts", "eth_call"])
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+def test_numbers_that_json_does_not_have_are_refused_at_once(world: World, method: str, value: float) -> None:
+    error = world.request(method, {"": [value]})["error"]
+    assert (error["code"], error["message"]) == (-32602, f"params hold {value}, which JSON does not have")
+
+
+def test_params_nested_deeper_than_the_node_reads_are_refused_at_once(world: World) -> None:
+    def nested(depth: int) -> list[Any]:
+        return [nested(depth - 1)] if depth else []
+
+    assert "nested" not in world.request("eth_chainId", nested(40))["error"]["message"]  # the node's own answer
+    for depth in (64, 127, 200):
+        error = world.request("eth_chainId", nested(depth))["error"]
+        assert (error["code"], error["message"]) == (-32602, "params are nested deeper than 64")

@@ -8,6 +8,7 @@ Source: JSON-RPC 2.0; reference facts 6.10.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any, Final
 
 from svcnb.emulator.chain.errors import (
@@ -24,6 +25,8 @@ from svcnb.emulator.chain.transactions import TransactionInvalid
 from svcnb.emulator.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
+MAX_DEPTH: Final = 64
+"""How deep parameters may be nested; the node's own limit is 128."""
 _PASSED_ON: Final = frozenset(
     {
         "eth_accounts",
@@ -146,7 +149,19 @@ def _read(request: Any) -> tuple[str, list[Any]]:
         params = []
     if not isinstance(params, list):
         raise RpcError(INVALID_PARAMS, "params must be an array: Ethereum's methods take theirs by position")
+    _check_readable(params)
     return request["method"], params
+
+
+def _check_readable(value: Any, depth: int = 1) -> None:
+    """The node says nothing at all to what its parser refuses, so it must not get there."""
+    if depth > MAX_DEPTH:
+        raise RpcError(INVALID_PARAMS, f"params are nested deeper than {MAX_DEPTH}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RpcError(INVALID_PARAMS, f"params hold {value}, which JSON does not have")
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_readable(each, depth + 1)
 
 
 def _raw(params: list[Any]) -> bytes:

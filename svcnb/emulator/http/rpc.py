@@ -46,7 +46,7 @@ async def gateway(call: Call, _given: None) -> Response:
     service = call.service
     data = await read_bytes(call.request, service.settings.max_body_bytes)
     try:
-        body: Any = from_json(data)
+        body: Any = from_json(data, allow_inf_nan=False)
     except ValueError as error:
         return answer(
             {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}
