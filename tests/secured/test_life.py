@@ -110,8 +110,8 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
         "WalletDerivationRegistered",  # the account's master wallet
         "WalletDerivationRegistered",
         "GroupAdded",
-        "UsageApiKeySet",
         "WalletDerivationRegistered",  # the usage key's wallet
+        "UsageApiKeySet",
         "ActionAdded",
         "AccountConvertedToChainSecured",
         "WalletDerivationRegistered",
