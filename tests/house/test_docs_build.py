@@ -1,7 +1,4 @@
-"""The documentation is built with warnings as errors, and every link of every page leads somewhere.
-
-By name, since it takes half a minute: ``pytest tests/house/docs_build.py``; needs the extra ``docs``.
-"""
+"""The documentation is built with warnings as errors, and every link of every page leads somewhere."""
 
 from __future__ import annotations
 
