@@ -158,6 +158,81 @@ def test_a_usage_key_is_shown_once_and_billing_shows_its_refusal(opened):
     assert panel.locator(".svcnb-key").count() == 0
 
 
+FOCUSED = """() => {
+  const at = document.activeElement, {outlineStyle, outlineWidth} = getComputedStyle(at);
+  const seen = at.matches(":focus-visible") && outlineStyle === "solid" && parseFloat(outlineWidth) >= 2;
+  const named = at.getAttribute("aria-label") ?? at.labels?.[0]?.innerText ?? at.innerText;
+  return [named.trim().split("\\n")[0], seen && at.checkVisibility() && at.closest(".svcnb-panel") !== null];
+}"""
+
+
+class Hands:
+    """Hands that know no mouse: they press keys, and look where the focus is after each."""
+
+    def __init__(self, tab: Any) -> None:
+        self.tab = tab
+        self.press = tab.keyboard.press
+
+    def at(self) -> str:
+        """The name of what has the focus, which must be seen to have it."""
+        name, is_seen = self.tab.evaluate(FOCUSED)
+        assert is_seen, f"the focus on {name!r} cannot be seen"
+        return str(name)
+
+    def walk(self, name: str, key: str = "Tab") -> None:
+        """Goes on until something has the focus whose name begins so."""
+        passed = []
+        while not self.at().startswith(name):
+            passed.append(self.at())
+            assert len(passed) < 12, f"{name!r} is not reached by {key}: {passed}"
+            self.press(key)
+
+
+def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
+    panel, hands = opened.signing, Hands(opened.tab)
+    panel.get_by_label("What for").focus()
+    hands.press("Space")  # opens the list
+    hands.press("ArrowDown")
+    hands.press("ArrowDown")
+    hands.press("Enter")
+    value_of(panel, "primaryType").filter(has_text="AddUsageApiKey").wait_for()
+    hands.press("Tab")
+    assert hands.at() == "a wallet in this browser"
+    hands.press("ArrowDown")
+    assert hands.at() == "a private key"
+    assert panel.get_by_label("Private key", exact=True).is_visible()
+    hands.press("ArrowUp")
+    hands.press("d")
+    hands.press("d")  # in a notebook's command mode that would delete the cell
+    hands.press("Tab")
+    assert hands.at() == "Connect Test Wallet"
+    hands.press("Enter")
+    panel.get_by_text("Test Wallet is connected").wait_for()
+    assert hands.at() == "Connect Test Wallet"
+    hands.press("Tab")
+    contract = panel.get_by_label("Contract wallet", exact=True)
+    assert hands.at() == "It stands for a contract wallet"
+    hands.press("Space")
+    contract.wait_for()
+    hands.press("Space")
+    contract.wait_for(state="hidden")
+    hands.walk("Take the present time")
+    hands.walk("Sign", "Shift+Tab")
+    hands.press("Enter")
+    assert "✗ broken" not in verdicts(panel)
+    panel.get_by_role("row", name=f"Recovered address {wallet.signer.address}").wait_for()
+    hands.walk("What each rule says")
+    hands.walk("Send to")
+    hands.press("Space")
+    assert len(panel.locator(".svcnb-key").inner_text()) == 44
+    hands.walk("I stored it")
+    hands.press("Enter")
+    panel.locator(".svcnb-key").wait_for(state="detached")
+    # What had the focus is gone, and the focus is not lost with it.
+    assert hands.at() == "The service answered"
+    hands.walk("As Python")
+
+
 WHOLE_LIFE = """
 owner = await svcnb.BrowserSigner(panel).connect()
 mine = await svc.to_async().chain_secured.create(owner, "treasury")

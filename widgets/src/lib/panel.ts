@@ -68,6 +68,11 @@ export class Panel {
       this.body,
       this.codeDrawer(),
     );
+    // Jupyter looks at what has the focus before it looks around it, so that must say so itself: else the arrows, which
+    // choose between radio buttons, would move to the next cell.
+    this.root.addEventListener("focusin", ({ target }) => {
+      if (target instanceof Element) target.setAttribute("data-lm-suppress-shortcuts", "true");
+    });
     this.wire.onChange = () => this.showRunning();
     this.wire.onSilence = (failure) => this.silence.replaceChildren(...(failure ? [failureBox(failure)] : []));
     el.append(this.root);

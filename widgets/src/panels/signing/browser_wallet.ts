@@ -20,6 +20,7 @@ export class BrowserWallet {
     this.show();
     this.stop = discover((wallets) => {
       this.wallets = wallets;
+      this.list.replaceChildren(...wallets.map((wallet) => this.choice(wallet)));
       this.show();
     });
   }
@@ -74,12 +75,12 @@ export class BrowserWallet {
     if (address) { for (const listener of [...this.listeners]) listener(address, name); }
   }
 
+  private choice(wallet: Wallet): HTMLElement {
+    return this.panel.button(`Connect ${wallet.name}`, () => this.connect(undefined, wallet));
+  }
+
+  /** Says how it stands. The buttons stay as they are: one of them may have the focus. */
   private show(): void {
-    this.list.replaceChildren(
-      ...this.wallets.map((wallet) =>
-        this.panel.button(`Connect ${wallet.name}`, () => this.connect(undefined, wallet), {})
-      ),
-    );
     this.state.textContent = this.chosen
       ? `${this.chosen.wallet.name} is connected: ${this.chosen.address}`
       : this.wallets.length

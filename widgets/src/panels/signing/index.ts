@@ -233,7 +233,10 @@ export default panel("Signing", (at) => {
         return;
       }
       const sent = await at.call<Sent>("send_envelope", { typed_data: typedData, signature, confirm }, "Sending");
-      answer.replaceChildren(h("h3", {}, "The service answered"), ...answered(sent));
+      const heading = h("h3", { tabindex: "-1" }, "The service answered");
+      const focused = answer.contains(document.activeElement); // the last question's button, which goes
+      answer.replaceChildren(heading, ...answered(sent, () => heading.focus()));
+      if (focused) heading.focus();
     };
 
     const button = at.button("Sign", sign, { kind: "primary" });
@@ -285,7 +288,8 @@ function row(name: string, value: string): HTMLElement {
   return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("code", {}, value)));
 }
 
-function answered(sent: Sent): HTMLElement[] {
+/** What the service answered; `next` takes the focus when the button that has it goes. */
+function answered(sent: Sent, next: () => void): HTMLElement[] {
   if (sent.flow === "BillingAuth") return [h("p", {}, `Credit: ${sent.balance}`)];
   if (sent.flow === "ConvertAccount") {
     return [h("p", { class: "svcnb-good" }, "The account belongs to this wallet now.")];
@@ -296,7 +300,10 @@ function answered(sent: Sent): HTMLElement[] {
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
-  stored.addEventListener("click", () => secret.remove());
+  stored.addEventListener("click", () => {
+    secret.remove();
+    next();
+  });
   secret.append(h(
     "div",
     {},
