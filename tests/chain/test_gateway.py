@@ -239,3 +239,11 @@ def test_params_nested_deeper_than_the_node_reads_are_refused_at_once(world: Wor
     for depth in (64, 127, 200):
         error = world.request("eth_chainId", nested(depth))["error"]
         assert (error["code"], error["message"]) == (-32602, "params are nested deeper than 64")
+
+
+@pytest.mark.parametrize("count", ["0x" + "f" * 64, "0x401", 2**70, 1025])
+def test_a_fee_history_of_more_blocks_than_a_node_answers_is_refused(world: World, count: Any) -> None:
+    node = world.chain.node_pid
+    assert world.request("eth_feeHistory", count, "latest", [])["error"]["code"] == -32602
+    assert "result" in world.request("eth_feeHistory", "0x400", "latest", [])
+    assert world.chain.node_pid == node
