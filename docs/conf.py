@@ -15,9 +15,16 @@ generate.write(HERE / "generated")
 # Sphinx reads below its own folder only.
 ROOT = HERE.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-HERE_INSTEAD = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "LICENSE": "generated/LICENSE"}
+FIRST_LESSON = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+HERE_INSTEAD = {
+    "](docs/": "](",
+    "](notebooks)": f"](generated/lessons/{FIRST_LESSON})",
+    "](CONTRIBUTING.md)": "](contributing.md)",
+    "](CHANGELOG.md)": "](changelog.md)",
+    "](LICENSE)": "](generated/LICENSE)",
+}
 for there, here in HERE_INSTEAD.items():
-    README = README.replace(f"]({there})", f"]({here})")
+    README = README.replace(there, here)
 (HERE / "generated" / "readme.md").write_text(README, encoding="utf-8")
 shutil.copyfile(ROOT / "LICENSE", HERE / "generated" / "LICENSE")
 shutil.copytree(ROOT / "notebooks", HERE / "generated" / "lessons", dirs_exist_ok=True)
