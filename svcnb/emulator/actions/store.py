@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 _SPARE: Final = 256
 _LAG_S: Final = 0.02
+_FREE_TEXT: Final = ("error", "logs", "trace")
 
 executions = Table(
     "executions",
@@ -168,8 +169,9 @@ def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -
 
 
 def _row(execution: Execution) -> dict[str, Any]:
+    row = {name: getattr(execution, name) for name in Execution.__slots__}
     # JavaScript text may hold halves of surrogate pairs and zero bytes, which databases refuse.
-    return {
-        name: value.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if isinstance(value, str) else value
-        for name, value in asdict(execution).items()
-    }
+    for name in _FREE_TEXT:
+        if value := row[name]:
+            row[name] = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return row

@@ -111,7 +111,9 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     if not wanted:
         return []
     statements = _statements(connection.dialect.name)
-    made = set(connection.scalars(statements.insert_entries, [_row(entry) for entry in wanted]))
+    rows = [_row(entry) for entry in wanted]
+    # One row is half the price of a list of one.
+    made = set(connection.scalars(statements.insert_entries, rows if len(rows) > 1 else rows[0]))
     new = []
     for entry in wanted:
         # The first of several with one reference is the one that was made.
