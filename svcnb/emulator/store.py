@@ -43,6 +43,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from svcnb.emulator.errors import StateUnusable, Unavailable
+from svcnb.emulator.statements import Statement
 
 T = TypeVar("T")
 
@@ -322,6 +323,9 @@ _SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid 
 _LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608
 
 
+_BEGIN: Final = Statement(text("BEGIN IMMEDIATE"))
+
+
 def _engine(url: str | None) -> Engine:
     if url is None:
         engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
@@ -344,7 +348,7 @@ def _engine(url: str | None) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        _BEGIN.rows(connection, {})
 
     return engine
 

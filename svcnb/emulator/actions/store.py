@@ -25,6 +25,7 @@ from sqlalchemy import (
     select,
 )
 
+from svcnb.emulator.statements import Statement
 from svcnb.emulator.store import AnyText, Store, StoreUnavailable, metadata
 
 _LOG = logging.getLogger(__name__)
@@ -88,6 +89,9 @@ class Execution:
     error: str | None = None
     error_kind: str | None = None
     trace: str | None = None
+
+
+_INSERT: Final = Statement(insert(executions), Execution.__slots__)
 
 
 class RunLog:
@@ -162,7 +166,7 @@ class RunLog:
 
 
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
-    connection.execute(insert(executions), rows)
+    _INSERT.rows(connection, *rows)
     if trim:
         newest = connection.execute(select(func.max(executions.c.id))).scalar_one()
         connection.execute(delete(executions).where(executions.c.id <= newest - KEPT))
