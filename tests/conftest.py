@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -47,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Path(folder.name).chmod(0o711)  # a database server runs as another user
     os.environ["TMPDIR"] = tempfile.tempdir = folder.name
     config.stash[_folder] = folder
-    config.add_cleanup(folder.cleanup)
+    atexit.register(folder.cleanup)  # not before: others write their last words at the interpreter's end too
 
 
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
