@@ -6,6 +6,7 @@ batch of sixteen runs at once pays as much again. An emulator on this machine an
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
 import time
@@ -19,6 +20,7 @@ import httpx
 
 from svcnb.client.calls import Answer, Request
 
+_LOG = logging.getLogger("svcnb.client")
 _KEPT: Final = 32
 _KEPT_S: Final = 30.0
 
@@ -67,6 +69,7 @@ class Loopback:
             raise
         elapsed = time.perf_counter() - begun
         self._keep(connection)
+        _LOG.debug("%s %s %d", request.method, urlsplit(request.url).path, response.status)
         return Answer(response.status, _by_name(response.getheaders()), content, sent_at, elapsed)
 
     def close(self) -> None:
