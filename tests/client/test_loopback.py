@@ -75,14 +75,14 @@ def always(connection: socket.socket) -> None:
         connection.sendall(ANSWER)
 
 
-def get(transport: SyncTransport, url: str, timeout: float = 30.0, **headers: str) -> Answer:
-    return transport.send(Request("GET", url, headers, None, connect_timeout=30.0, timeout=timeout))
+def get(transport: SyncTransport, url: str, timeout: float = 30.0, key: str = "k") -> Answer:
+    return transport.send(Request("GET", url, {"X-Api-Key": key}, None, connect_timeout=30.0, timeout=timeout))
 
 
 def test_a_connection_is_used_again_and_its_answers_are_whole(site) -> None:
     where = site(always)
     transport = SyncTransport(where.address)
-    answers = [get(transport, f"{where.address}/x?a=1", **{"X-Api-Key": "k"}) for _ in range(5)]
+    answers = [get(transport, f"{where.address}/x?a=1") for _ in range(5)]
     assert {(answer.status, answer.content, answer.headers["x-twice"]) for answer in answers} == {(200, b"{}", "a, b")}
     assert where.connections == 1
     transport.close()
@@ -96,7 +96,7 @@ def test_a_request_asks_for_path_and_query_with_its_headers(site) -> None:
         connection.sendall(ANSWER)
 
     where = site(note)
-    get(SyncTransport(where.address), f"{where.address}/core/v1/list?page_size=2", **{"X-Api-Key": "k"})
+    get(SyncTransport(where.address), f"{where.address}/core/v1/list?page_size=2")
     line, *headers = asked[0].decode().split("\r\n")
     assert line == "GET /core/v1/list?page_size=2 HTTP/1.1"
     assert "X-Api-Key: k" in headers
@@ -173,7 +173,7 @@ def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
 def test_a_header_that_cannot_be_sent_is_not_shown(site) -> None:
     where = site(always)
     with pytest.raises(errors.TransportError) as caught:
-        get(SyncTransport(where.address), where.address, **{"X-Api-Key": "marked\r\nsecret"})
+        get(SyncTransport(where.address), where.address, key="marked\r\nsecret")
     cause: BaseException | None = caught.value
     while cause is not None:
         assert "marked" not in repr(cause)
