@@ -11,7 +11,7 @@ from typing import Final
 _KEY: Final = "Give a key with --key-file FILE or in SVC_API_KEY"
 _APPROVAL: Final = "`svcnb triggers authorize FILE` has the token in FILE approved; then pass --token-file FILE."
 
-_IN_PYTHON: Final = "error.explain()"
+_IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
 # Class in svcnb.client.errors -> what to do next. Only what is general is replaced, never a
 # hint made for the case.
@@ -38,7 +38,7 @@ def advice(error: BaseException) -> str:
         The error's own hint where it was made for this case; empty where there is none.
     """
     own = str(getattr(error, "hint", ""))
-    if own != getattr(type(error), "default_hint", "") and _IN_PYTHON not in own:
+    if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):
         return own
     errors = sys.modules.get("svcnb.client.errors")
     for name, step in _ADVICE.items():

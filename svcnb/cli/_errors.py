@@ -120,10 +120,21 @@ def _invalid(error: BaseException) -> str:
     lines = []
     for found in error.errors():  # type: ignore[attr-defined]
         where = ".".join(str(part) for part in found["loc"])
+        if found["type"] == "extra_forbidden":
+            lines.append(_unknown(where))
+            continue
         said = str(found["msg"]).removeprefix("Value error, ")
-        seen = f" (seen: {found['input']!r})" if where and found["type"] != "extra_forbidden" else ""
+        seen = f" (seen: {found['input']!r})" if where else ""
         lines.append(f"{where}: {said}{seen}" if where else said)
     return "; ".join(lines)
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    settings = getattr(sys.modules.get("svcnb.emulator.settings"), "Settings", None)
+    near = get_close_matches(name, getattr(settings, "model_fields", ()))
+    return f"there is no setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
     """Asks for a new account."""
-    if not name.strip():
+    if not (isinstance(name, str) and name.strip()):
         raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
     if email:

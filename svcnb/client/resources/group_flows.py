@@ -35,7 +35,7 @@ def create(
     name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
 ) -> Flow[Group]:
     """Creates a group with ten entries of each kind, then adds the rest one by one."""
-    if not name.strip():
+    if not (isinstance(name, str) and name.strip()):
         raise InvalidArgument("a group needs a name", hint='svc.groups.create("signers")')
     permitted, rest = _split(actions)
     addresses = _addresses(wallets)

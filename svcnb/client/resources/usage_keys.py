@@ -20,7 +20,7 @@ _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_gro
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Asks for a new usage key."""
-    if not name.strip():
+    if not (isinstance(name, str) and name.strip()):
         raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
     body = {"name": name, "description": description} | _numbers(permissions)
 
