@@ -98,3 +98,25 @@ def test_workbench(notebook, theme, shoot):
     panel.get_by_role("tabpanel", name="Actions").locator(".svcnb-panel").wait_for()
     panel.locator(".cm-editor").first.wait_for()
     shoot(panel, "workbench")
+
+
+ON_CHAIN = """
+import svcnb
+svc = svcnb.Client()
+owner = svcnb.LocalSigner.from_key("0x" + "{digits}" * 32)
+svcnb.Emulator.connect(svc.base_url).faucet(owner.address)
+mine = svc.chain_secured.create(owner, "office")
+sign = svcnb.Action("const main = ({{ text }}) => ethers.utils.id(text)", name="sign")
+mine.actions.register(sign)
+mine.groups.create("signers", actions=[sign])
+mine.groups.create("desk")
+svcnb.panels.PermissionsPanel(svc, owner=owner)
+"""
+
+
+def test_permissions_on_chain(notebook, theme, shoot):
+    cell = ON_CHAIN.format(digits="31" if theme == "light" else "32")
+    panel = notebook(cell, theme=theme, viewport={"width": 1100, "height": 1200}).panel("Permissions")
+    panel.get_by_role("checkbox", name="sign is permitted in group 2 desk").check()
+    panel.get_by_text("What the contract is told").click()
+    shoot(panel, "permissions-on-chain")

@@ -78,14 +78,6 @@ def test_the_focus_stays_while_runs_arrive(notebook):
     assert panel.locator("tr[data-run]:focus-within").get_attribute("data-run") == number
 
 
-def test_a_service_that_is_gone_is_told_and_the_runs_stay(notebook):
-    nb = notebook(CELL.replace("svcnb.Client(", "(emu := svcnb.Emulator(starter_credits=100)).client("))
-    panel = runs_of(nb)
-    nb.run("emu.stop()")
-    panel.locator(".svcnb-failure").wait_for()
-    assert panel.locator("tr[data-run]").count() == 2
-
-
 def test_nothing_of_a_run_is_saved_with_the_notebook(notebook):
     nb = notebook(CELL.replace("n=41", "n=414243"), own=True, theme="dark")
     runs_of(nb).get_by_role("button", name="Open the run of add").click()
