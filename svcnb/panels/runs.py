@@ -102,8 +102,8 @@ class RunsPanel(Panel, bundle="runs"):
         trace = None
         if run.traced:
             try:
-                trace = trace_view(await self.service.trace(run.id))
-                self.record(f"svc.trace({run.id!r})")
+                trace = trace_view(await self.service.trace(run.request_id))
+                self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
                 trace = None  # forgotten meanwhile; the rest is worth telling
         past = run.past

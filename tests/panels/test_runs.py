@@ -76,6 +76,22 @@ async def test_an_opened_run_tells_all_that_is_known(panel, svc):
     assert told["trace"]["rows"][-1]["failed"]
 
 
+async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_printed(svc, emulator):
+    with emulator.triggers() as triggers:
+        key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
+        hook = triggers.webhook("bell", ADD, key, default_params={"n": 1})
+        triggers.wait_for_run(hook, triggers.fire(hook, {}))
+        panel = RunsPanel(svc, triggers=triggers)
+        try:
+            (row,) = [row for row in (await panel.read(""))["rows"] if row["key"] == "bell"]
+            told = await panel.look_at(row["id"])
+        finally:
+            await panel.service.close()
+    assert (row["origin"], row["action"], row["status"], row["cost_cents"]) == ("trigger", "bell", "success", 1)
+    assert told["logs"].strip() == "got 1"
+    assert [each["kind"] for each in told["trace"]["rows"]] == ["start", "console", "end"]
+
+
 async def test_a_run_that_is_gone_is_refused_with_a_hint(panel):
     with pytest.raises(svcnb.InvalidArgument, match="not in the records") as caught:
         await panel.look_at("no-such-run")
