@@ -124,6 +124,22 @@ async def test_a_missing_member_does_not_match_the_schema_and_no_key_is_repeated
     assert KEY not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"config": None}, "not null"),
+        ({"default_params": True}, "not true"),
+        ({"kind": "schedule", "config": {"cron": ["x"]}}, 'not ["x"]'),
+        ({"kind": "chain_event", "config": {"chain": None}}, "not null"),
+        ({"kind": "chain_event", "config": {"chain": "base", "contract_address": False}}, "not false"),
+    ],
+)
+async def test_a_refused_value_is_told_as_it_was_sent(door, members, said):
+    answer = await door.ask("POST", "/api/triggers", body(**members))
+    assert answer.status_code == 400
+    assert said in answer.json()["message"]
+
+
 CHAIN = {"chain": "Base", "contract_address": "0x" + "AB" * 20, "event_signature": "Ping(address,uint256)"}
 
 
