@@ -370,6 +370,18 @@ async def test_runs_come_newest_first_in_pages(door):
     assert await door.runs(trigger, offset=10**40) == []
 
 
+async def test_runs_of_any_text_and_any_number_end_and_are_listed(door):
+    """JavaScript's text may hold half of a surrogate pair, which UTF-8 has no bytes for; JSON escapes it."""
+    key = await door.account()
+    trigger = await door.trigger(key, "function main() { throw new Error('half \\ud83d and \\0'); }")
+    await door.post(trigger, b'{"n": 123456789012345678901234567890}', content_type="application/json")
+    (run,) = await door.ended(trigger)
+    assert run["status"] == "failed"
+    assert "half \ufffd and \0" in run["error"]
+    assert "half \ud83d and \0" in run["response"]
+    assert run["input"]["event"] == {"n": 123456789012345678901234567890}
+
+
 async def test_deleting_a_trigger_deletes_its_runs(door):
     key = await door.account()
     trigger = await door.trigger(key, ECHO)
