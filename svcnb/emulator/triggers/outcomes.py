@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from svcnb.protocol.limits import RUN_RETRY_DELAYS_S
+from svcnb.protocol.text import whole
 
 _OK: Final = range(200, 300)
 _SERVER_ERRORS: Final = range(500, 600)
 _TOO_MANY: Final = 429
 _LONGEST_ERROR: Final = 65_536
-_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
-"""What JavaScript's text may hold and no database takes."""
 
 
 @dataclass(frozen=True)
@@ -91,4 +89,4 @@ def _text(answer: Answer) -> str:
         words = f" {code}: {message}" if message else f" {code or json.dumps(body)}"
     else:
         words = f": {body}" if isinstance(body, str) else f": {json.dumps(body)}"
-    return _HALF_PAIR.sub("\ufffd", f"HTTP {answer.status}{words}"[:_LONGEST_ERROR])
+    return whole(f"HTTP {answer.status}{words}"[:_LONGEST_ERROR])
