@@ -139,13 +139,20 @@ def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
     assert late.result(600).response == [2]
 
 
+def known(shares: Shares) -> None:
+    """One account used far more than another, and nothing is forgotten however slow the machine is."""
+    now = shares._as_of
+    shares._clock = lambda: now
+    shares.add("modest", 0.1)
+    shares.add("greedy", 1000.0)
+
+
 @pytest.mark.engine
 def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: Any):
     room = new_room(spares=3)
     room.until(lambda: room.engine.state().ready == 3, "all spares are ready")
     pool = room.engine._pool
-    room.engine._shares.add("modest", 0.1)
-    room.engine._shares.add("greedy", 1000.0)
+    known(room.engine._shares)
     spawner = pool._host._spawner.pid
     os.kill(spawner, signal.SIGSTOP)  # what is begun does not end
     try:
@@ -169,8 +176,7 @@ def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: A
 def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(new_room: Any):
     room = new_room(spares=2)
     room.engine._brief_s = 1_000_000.0  # none is lowered for its length
-    room.engine._shares.add("modest", 0.1)
-    room.engine._shares.add("greedy", 1000.0)
+    known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
     lowered = {session.account: session.lowered for session in room.engine._sessions}
