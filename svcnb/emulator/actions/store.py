@@ -32,13 +32,14 @@ _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 _SPARE: Final = 256
 _LAG_S: Final = 0.02
-_FREE_TEXT: Final = ("error", "logs", "trace")
+_FREE_TEXT: Final = ("correlation_id", "error", "logs", "trace")
 
 executions = Table(
     "executions",
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("request_id", String(64), nullable=False, unique=True),
+    Column("correlation_id", AnyText, nullable=False),
     Column("cid", String(64), nullable=False),
     Column("api_key_hash", String(66), nullable=False),
     Column("billing_wallet", String(42), nullable=False),
@@ -61,6 +62,7 @@ class Execution:
 
     Attributes:
         request_id: Request that asked for it.
+        correlation_id: What the caller calls it, empty for none; a run of a trigger has its id there.
         cid: CID of the source.
         api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
         billing_wallet: Who pays.
@@ -86,6 +88,7 @@ class Execution:
     cost_cents: int
     started_at: float
     elapsed_ms: float
+    correlation_id: str = ""
     error: str | None = None
     error_kind: str | None = None
     trace: str | None = None
