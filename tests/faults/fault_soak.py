@@ -34,7 +34,7 @@ API: Final = "/core/v1"
 MANY: Final = 10**9
 SAMPLES: Final = 60
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
-TIMEOUT_MS: Final = 2_000
+TIMEOUT_MS: Final = 15_000
 
 SIGN: Final = """
 async function main({ pkpId, n }) {
@@ -116,7 +116,7 @@ class Load:
         """Everybody calls until the end of the block; then everybody has an answer."""
         paces: dict[Callable[[httpx.Client, int], None], float] = {
             self.run: 3, self.read: 5, self.manage: 1, self.pay: 0.5, self.fire: 1,
-            self.break_: 0.5, self.attack: 0.1, self.mint: 0.1, self.control: 0.2,
+            self.break_: 0.5, self.attack: 0.05, self.mint: 0.1, self.control: 0.2,
         }  # fmt: skip
         threads = [threading.Thread(target=self._work, args=item, daemon=True) for item in paces.items()]
         for thread in threads:
