@@ -1,15 +1,17 @@
-"""What all tests share: an emulator in a process of its own, and a PostgreSQL server."""
+"""What all tests share: an emulator in a process of its own, a PostgreSQL server, and that no process is left."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -29,6 +31,56 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("svcnb")
+
+_OURS = {"svcnb", "svcnb-chain", "spawner.py", "anvil", "deno", "postgres"}
+"""Programs, scripts and modules of the processes that an emulator is made of."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Gives this run a folder for temporary files of its own, by which its processes are known.
+
+    Emulators inherit it in their environment; nodes, engines and databases work in it or have it in their command line.
+    """
+    if sys.platform != "linux":
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # what a failed test left is kept there
+    folder = tempfile.TemporaryDirectory(prefix="svcnb-tests-", ignore_cleanup_errors=True)
+    Path(folder.name).chmod(0o711)  # a database server runs as another user
+    os.environ["TMPDIR"] = tempfile.tempdir = folder.name
+    config.stash[_folder] = folder
+    atexit.register(folder.cleanup)  # not before: others write their last words at the interpreter's end too
+
+
+_folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often."""
+    if (folder := session.config.stash.get(_folder, None)) is None:
+        return
+    deadline = time.monotonic() + 30  # some end by themselves when they notice that their owner has gone
+    while left := _left_behind(folder.name):
+        if time.monotonic() > deadline:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            lines = "\n".join(f"  {pid}: {line[:300]}" for pid, line in left.items())
+            session.config.get_terminal_writer().line(f"\nThe tests left processes behind:\n{lines}", red=True)
+            return
+        time.sleep(0.1)
+
+
+def _left_behind(folder: str) -> dict[int, str]:
+    """Command lines of the service's processes that were started with this folder for temporary files."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile, or is another user's
+            words = (place / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            if _OURS.isdisjoint(word.rpartition("/")[2] for word in words):
+                continue
+            line = " ".join(" ".join(words).split())
+            about = [line, str((place / "cwd").readlink()), (place / "environ").read_bytes().decode(errors="replace")]
+            if any(folder in text for text in about):
+                found[int(place.name)] = line
+    return found
 
 
 @pytest.fixture(scope="session")

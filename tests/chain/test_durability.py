@@ -307,6 +307,48 @@ async def test_a_signal_to_all_the_nodes_processes_leaves_nothing_behind(start_c
     assert not folder.exists()
 
 
+async def test_the_node_goes_with_the_shell_that_keeps_it(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    before, pid = await hashes(chain), chain.node_pid
+    for keeper in keepers(pid):
+        os.kill(keeper, signal.SIGKILL)
+    await gone(pid)
+    assert await hashes(chain) == before
+    assert chain.node_pid != pid
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux's kernel ends a process with its parent")
+async def test_the_node_goes_though_all_who_could_end_it_are_killed_at_once() -> None:
+    program = textwrap.dedent("""
+        import asyncio
+        from svcnb.emulator.chain.node import Genesis, Node
+
+        async def main():
+            print((await Node.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512)).pid, flush=True)
+            await asyncio.Event().wait()
+
+        asyncio.run(main())
+    """)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        node = int(child.stdout.readline())
+        shells = keepers(node)
+        os.kill(child.pid, signal.SIGSTOP)  # or it would have the time to notice
+        for pid in (*shells, child.pid):
+            os.kill(pid, signal.SIGKILL)
+    await gone(node)
+
+
+def keepers(node: int) -> list[int]:
+    """The shell that keeps a node and the one that watches its input: the node's process group without the node."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,pgid="], capture_output=True, text=True, check=True).stdout
+    rows = (map(int, line.split()) for line in listed.splitlines())
+    found = [pid for pid, group in rows if group == os.getpgid(node) and pid != node]
+    assert len(found) == 2
+    return found
+
+
 # --- damage ---------------------------------------------------------------------------------------------------------
 
 

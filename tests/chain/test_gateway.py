@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -247,3 +250,58 @@ def test_a_fee_history_of_more_blocks_than_a_node_answers_is_refused(world: Worl
     assert world.request("eth_feeHistory", count, "latest", [])["error"]["code"] == -32602
     assert "result" in world.request("eth_feeHistory", "0x400", "latest", [])
     assert world.chain.node_pid == node
+
+
+# A contract's creation that goes round and round: JUMPDEST PUSH1 0 JUMP.
+ENDLESS = "0x5b600056"
+
+
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas", "eth_createAccessList"])
+@pytest.mark.parametrize(
+    ("gas", "more"),
+    [("0x7fffffffffffffff", []), (10**18, []), (None, ["latest", {}, {"gasLimit": "0x7fffffffffffffff"}])],
+    ids=["text", "number", "a block with more"],
+)
+def test_a_call_without_end_ends_at_the_gas_that_public_nodes_allow(
+    world: World, method: str, gas: Any, more: list[Any]
+) -> None:
+    call = {"data": ENDLESS} | ({} if gas is None else {"gas": gas})
+    error = world.request(method, call, *more)["error"]
+    assert "gas" in error["message"].lower() or error["code"] == -32602, error  # or it takes no such parameters
+    assert idle(world.chain.node_pid)
+
+
+def test_a_call_may_name_more_gas_than_there_is(world: World) -> None:
+    call = {"to": world.contract.address, "data": "0x8da5cb5b"}  # owner()
+    assert world.request("eth_call", call | {"gas": "0x7fffffffffffffff"}) == world.request("eth_call", call)
+
+
+@pytest.mark.parametrize("gas", ["1_000_000_000_000", "0b1", "10", "0x", 1e18, "0x" + "f" * 65, [], "much"])
+def test_gas_in_a_spelling_of_its_own_is_refused(world: World, gas: Any) -> None:
+    assert world.request("eth_call", {"data": ENDLESS, "gas": gas}, "latest")["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("percentiles", [[1e30], [50, 2**70], [-1.0], [1.0] * 101])
+def test_percentiles_that_are_none_are_refused(world: World, percentiles: list[float]) -> None:
+    assert world.request("eth_feeHistory", "0x1", "latest", percentiles)["error"]["code"] == -32602
+    assert "result" in world.request("eth_feeHistory", "0x1", "latest", [0, 12.5, 100])
+    assert idle(world.chain.node_pid)
+
+
+def idle(pid: int) -> bool:
+    """Whether a process comes to rest: a fifth of a second in which it uses none of the processor's time."""
+    if sys.platform != "linux":
+        return True
+    give_up = time.monotonic() + 60
+    before = -1
+    while (used := ticks(pid)) != before:
+        if time.monotonic() > give_up:
+            return False
+        before = used
+        time.sleep(0.2)
+    return True
+
+
+def ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])

@@ -87,7 +87,7 @@ def hub(folder: Path, room: dict[str, Any]) -> Iterator[str]:
     ]
     if os.geteuid() == 0:
         config.append('--Spawner.args=["--allow-root"]')
-    command = [sys.executable, "-m", "jupyterhub", "-f", str(ROOT / "workshop/jupyterhub_config.py"), *config]
+    command = [sys.executable, "-m", "jupyterhub", "-f", str(ROOT / "docs/workshop/jupyterhub_config.py"), *config]
     with (folder / "hub.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:

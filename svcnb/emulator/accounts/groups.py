@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, require_master, write
+from svcnb.emulator.accounts.relay import WRITE_ERRORS, require_owner, write
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
@@ -66,7 +66,7 @@ async def add_group(call: Call, body: AddGroupRequest) -> AddGroupResponse:
 
 async def update_group(call: Call, body: UpdateGroupRequest) -> Success:
     """Replaces name, description and both lists of a group; a list left out is emptied. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     await write(
         call,
         "updateGroup",

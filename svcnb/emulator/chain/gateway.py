@@ -11,6 +11,7 @@ import asyncio
 import math
 from typing import Any, Final
 
+from svcnb.emulator.chain.bounds import bounded
 from svcnb.emulator.chain.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -25,8 +26,6 @@ from svcnb.emulator.chain.transactions import TransactionInvalid
 from svcnb.emulator.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
-MAX_FEE_BLOCKS: Final = 1024
-"""Blocks of one eth_feeHistory, as most nodes have it; an enormous number ends ours."""
 MAX_DEPTH: Final = 64
 """How deep parameters may be nested; the node's own limit is 128."""
 _PASSED_ON: Final = frozenset(
@@ -67,7 +66,6 @@ _PASSED_ON: Final = frozenset(
 _CALLS: Final = frozenset({"eth_call", "eth_estimateGas"})
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
-_FEE_HISTORY: Final = "eth_feeHistory"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
 
 METHODS: Final = _PASSED_ON | _CALLS | {_SEND, _SEND_SYNC}
@@ -128,10 +126,9 @@ class Gateway:
         if method in {_SEND, _SEND_SYNC}:
             receipt = await self._chain.submit(_raw(params))
             return receipt if method == _SEND_SYNC else receipt["transactionHash"]
+        params = bounded(method, params)
         if method in _CALLS:
             return await self._call(method, params)
-        if method == _FEE_HISTORY:
-            _check_fee_history(params)
         if method in _PASSED_ON:
             return await self._chain.request(method, *params)
         raise _refused(method)
@@ -167,17 +164,6 @@ def _check_readable(value: Any, depth: int = 1) -> None:
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             _check_readable(each, depth + 1)
-
-
-def _check_fee_history(params: list[Any]) -> None:
-    count = params[0] if params else None
-    if isinstance(count, str):
-        try:
-            count = int(count, 0)
-        except ValueError:
-            return  # the node says what it wants instead
-    if isinstance(count, int | float) and count > MAX_FEE_BLOCKS:
-        raise RpcError(INVALID_PARAMS, f"{_FEE_HISTORY} of {params[0]} blocks: at most {MAX_FEE_BLOCKS}")
 
 
 def _raw(params: list[Any]) -> bytes:

@@ -2,7 +2,8 @@
 
 A shell of a few lines stands between: it holds the node's memory ceiling, and when its standard input ends, because
 the emulator stopped or was killed, it kills the node and removes its folder. That works on every Unix, needs no code
-between fork and exec, and costs a millisecond.
+between fork and exec, and costs a millisecond. Should the shell itself be killed, the kernel ends the node where it can
+be told to (Linux), and `Node.stop` does elsewhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 import sys
 import tempfile
 from contextlib import suppress
@@ -34,6 +37,7 @@ _WORDS: Final = 4_000
 _KEEPER: Final = f"""
 ulimit -d "$1" 2>/dev/null; folder=$2; shift 2
 exec 3<&0 4>&1 5>&2 >"$folder/log" 2>&1
+setpriv --pdeathsig KILL true 2>/dev/null && set -- setpriv --pdeathsig KILL "$@"
 "$@" 3<&- 4>&- 5>&- </dev/null & node=$!
 trap 'kill -9 $node' TERM INT HUP
 echo $node >&4; exec 4>&-
@@ -191,6 +195,9 @@ class Node:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self.exited
+        if self.exited.result() < 0 and self.pid:  # the shell was killed, and could not end the node
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
         self._folder.cleanup()
 
 

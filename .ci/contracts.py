@@ -1,4 +1,4 @@
-"""What slither finds in the contracts: ``pip install slither-analyzer``, then ``python supply/contracts.py``.
+"""What slither finds in the contracts: ``pip install slither-analyzer``, then ``python .ci/contracts.py``.
 
 Ends with 1 when it finds something of a kind that `docs/contract.md` does not judge. The compiler is the one that
 `svcnb fetch --compiler` brings: slither asks for a program, so this file answers as one, too.

@@ -1,4 +1,4 @@
-"""Known vulnerabilities among the pinned versions: ``python supply/audit.py ADVISORIES``.
+"""Known vulnerabilities among the pinned versions: ``python .ci/audit.py ADVISORIES``.
 
 ADVISORIES is a folder, or one file, of advisories in the OSV format, such as the export of the PyPI ecosystem. Nothing
 is asked over the network. Ends with 1 when a pinned version is affected.

@@ -1,4 +1,4 @@
-"""The bill of materials of this environment as CycloneDX 1.6, or its licences: ``python supply/sbom.py [--licences]``.
+"""The bill of materials of this environment as CycloneDX 1.6, or its licences: ``python .ci/sbom.py [--licences]``.
 
 Python distributions come from their installed metadata, with the hashes of `requirements.hashed.txt`; npm packages of
 the browser side and of the engines from `widgets/deno.lock`, those of fetched parts from the locks in `svcnb/parts`.
