@@ -16,7 +16,7 @@ import pytest
 from eth_abi.abi import encode
 
 from svcnb import parts as outside
-from svcnb.emulator.triggers import chain_events
+from svcnb.emulator.triggers import scanner
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.rpc import RpcTrouble, over_http
 from svcnb.emulator.triggers.store import find_trigger, from_json
@@ -128,7 +128,7 @@ def resting(monkeypatch) -> asyncio.Event:
             event.set()
             return await super().until(moment, poke)
 
-    monkeypatch.setattr(chain_events, "Timer", Told)
+    monkeypatch.setattr(scanner, "Timer", Told)
     return event
 
 
