@@ -327,11 +327,10 @@ class Cut(TransportError):
     """The connection broke."""
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
-def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypatch, at, when) -> None:
+def cut_off(account: Any, at: str, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a verb of an account break the connection, before or after the service did what it says."""
     noun, verb = at.split(".")
-    resource = getattr(svc, noun)
+    resource = getattr(account, noun)
     original = getattr(resource, verb)
 
     def cut(*arguments: Any, **options: Any) -> Any:
@@ -340,6 +339,12 @@ def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypat
         raise Cut("gone")
 
     monkeypatch.setattr(resource, verb, cut)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
+def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypatch, at, when) -> None:
+    cut_off(svc, at, when, monkeypatch)
     with pytest.raises(Cut) as caught:
         plan(svc, SMALL, state=state).apply(secrets={})
     assert "apply again to go on" in caught.value.__notes__[0]
@@ -406,19 +411,10 @@ def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
 def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state, monkeypatch, at, when) -> None:
-    noun, verb = at.split(".")
-    resource = getattr(mine, noun)
-    original = getattr(resource, verb)
-
-    def cut(*arguments: Any, **options: Any) -> Any:
-        if when == "after":
-            original(*arguments, **options)
-        raise Cut("gone")
-
-    monkeypatch.setattr(resource, verb, cut)
-    with pytest.raises(Cut):
-        plan(mine, SMALL, state=state).apply(secrets={})
-    monkeypatch.setattr(resource, verb, original)
+    with monkeypatch.context() as broken:
+        cut_off(mine, at, when, broken)
+        with pytest.raises(Cut):
+            plan(mine, SMALL, state=state).apply(secrets={})
     plan(mine, SMALL, state=state).apply(secrets={})
     assert steps(plan(mine, SMALL, state=state)) == []
     assert [len(mine.groups.list()), len(mine.usage_keys.list()), len(mine.actions.list())] == [1, 1, 2]
