@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
+    from svcnb.emulator.http.gate import Gate
     from svcnb.emulator.server import Server
     from svcnb.emulator.service import Service
 
 _BACKLOG = 512
 
 
-def build_app(service: Service) -> ASGIApp:
+def build_app(service: Service) -> Gate:
     """The application of a service.
 
     Args:

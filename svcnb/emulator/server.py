@@ -7,10 +7,12 @@ import contextlib
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
-from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from svcnb.emulator.http.gate import Gate
 
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75
@@ -23,9 +25,10 @@ class Server:
         app: The application.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: Gate) -> None:
         config = uvicorn.Config(
             app,
+            http=_Protocol,
             lifespan="off",
             ws="none",
             access_log=False,
@@ -64,6 +67,15 @@ class Server:
         if self._server.should_exit:
             self._server.force_exit = True
         self._server.should_exit = True
+
+
+class _Protocol(HttpToolsProtocol):
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words say nothing
+        """Answers bytes that are no request as every other error is answered; uvicorn would answer plain text."""
+        answer = cast("Gate", self.config.app).unreadable()
+        head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%bConnection: close\r\n\r\n%b" % (head, bytes(answer.body)))
+        self.transport.close()
 
 
 class _Quiet(uvicorn.Server):

@@ -100,6 +100,27 @@ def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converte
     assert account.credit() == converted.before - sum(map(account.price, runs))
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("delete_action", {"hashed_cid": "0x12"}),
+        ("update_action_metadata", {"hashed_cid": "0x12", "name": "n", "description": ""}),
+        ("update_group", {"group_id": 99, "name": "n", "description": ""}),
+        ("remove_group", {"group_id": "99"}),
+        ("add_action_to_group", {"group_id": 99, "action_ipfs_cid": "Qm"}),
+        ("remove_pkp_from_group", {"group_id": 99, "pkp_id": "0x" + "12" * 20}),
+        ("update_usage_api_key", {"usage_api_key": "unknown", "name": "n", "description": ""}),
+        ("update_usage_api_key_metadata", {"usage_api_key": "unknown", "name": "n", "description": ""}),
+        ("remove_usage_api_key", {"usage_api_key": "unknown"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_after_conversion_permission_comes_before_existence(converted, path, body):
+    """Specification 5.5, reference facts 3.1: what does not exist is refused as what does."""
+    answer = converted.account.post(path, body)
+    assert (answer.status_code, answer.json()) == (403, "Permission denied")
+
+
 def test_an_account_is_converted_once(converted, sign_envelope):
     again = EthAccount.create()
     body = sign_envelope(converted.account.wire, again, "ConvertAccount") | {"new_admin_wallet_address": again.address}

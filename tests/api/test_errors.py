@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
+import socket
 from urllib.parse import urlsplit
 
 import pytest
@@ -127,6 +129,57 @@ def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
     finally:
         connection.close()
     assert wire.get("get_node_chain_config").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"NOT HTTP AT ALL\r\n\r\n",
+        b"BREW /core/v1/list_groups HTTP/1.1\r\nHost: here\r\n\r\n",
+        b"GET /core/v1/version?" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: here\r\n\r\n",
+        b"POST /core/v1/new_account HTTP/1.1\r\nHost: here\r\nContent-Length: -1\r\n\r\n",
+        b"POST /core/v1/new_account HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
+        b"POST /core/v1/new_account HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+    ids=["garbage", "unknown method", "long address", "negative length", "two lengths", "bad chunk"],
+)
+def test_bytes_that_are_no_request_get_json_too(wire, sent):
+    """Specification 7.5: error bodies are JSON, whatever was sent; reference facts 2.8: every answer has an id."""
+    address = urlsplit(wire.base_url)
+    with socket.create_connection((address.hostname, address.port), timeout=30) as connection:
+        connection.sendall(sent)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert answer.status == 400
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Connection"] == "close"
+    assert len(answer.headers["X-Request-Id"]) == 36
+    assert body.keys() == {"error", "message", "fix", "docs_url"}
+    assert body["error"] == "bad_request"
+
+
+def test_a_compressed_body_is_refused_by_its_name(account):
+    """It would be told that it is no JSON, which helps nobody whose library compressed it unasked."""
+    content = gzip.compress(b'{"group_name": "n"}')
+    answer = account.wire.call("POST", "add_group", account.key, content=content, headers={"Content-Encoding": "gzip"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+    assert "gzip" in answer.json()["message"]
+    plain = account.wire.call(
+        "POST", "add_group", account.key, content=b'{"group_name": "n"}', headers={"Content-Encoding": "identity"}
+    )
+    assert plain.status_code == 200
+
+
+@pytest.mark.parametrize("length", [40_000, 100_000, 1_000_000])
+def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(account, length):
+    """No 503: trying again would never help."""
+    before = account.credit()
+    answer = account.post("add_group", {"group_name": "n" * length})
+    assert answer.status_code == 400
+    assert "shorter" in answer.json()
+    assert account.credit() == before
+    assert account.listed("list_groups") == []
 
 
 def test_the_docs_address_of_an_error_answers(wire):

@@ -131,6 +131,12 @@ def test_an_account_needs_no_email(wire):
     assert len(base64.b64decode(made["api_key"], validate=True)) == 32
 
 
+def test_what_is_optional_may_be_null(wire):
+    """Specification 2: account_description and email."""
+    made = wire.ok("new_account", body={"account_name": "n", "account_description": None, "email": None})
+    assert made["api_key"]
+
+
 def test_the_account_key_is_the_secret_of_the_master_wallet(wire):
     """Reference facts 4.2: base64 of the private key of wallet_address, by another library's arithmetic."""
     from eth_account import Account

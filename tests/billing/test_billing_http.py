@@ -33,7 +33,7 @@ def test_a_metered_call_without_credits_answers_402_with_amounts_and_the_way_out
     body = answer.json()
     assert body["error"] == "payment_required"
     assert "$0.01" in body["message"]
-    assert "no credits" in body["message"]
+    assert "$0.00" in body["message"]
     assert "$5.00" in body["fix"]
     assert "create_payment_intent" in body["fix"]
     assert set(body) == {"error", "message", "fix", "docs_url"}

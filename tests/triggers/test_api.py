@@ -346,6 +346,12 @@ async def test_runs_come_newest_first_in_pages(door):
     assert len(await door.runs(trigger, limit=0, offset=-5)) == 1
     assert await door.runs(trigger, offset=99) == []
     assert await refused(door, "GET", f"/api/triggers/{trigger['id']}/runs?limit=x") == (422, "unprocessable_entity")
+    for wrong in ("1_0", "1.5", " 1", "%D9%A1", ""):
+        assert await refused(door, "GET", f"/api/triggers/{trigger['id']}/runs?limit={wrong}") == (
+            422,
+            "unprocessable_entity",
+        )
+    assert await door.runs(trigger, offset=10**40) == []
 
 
 async def test_deleting_a_trigger_deletes_its_runs(door):

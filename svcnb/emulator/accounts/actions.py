@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.accounts.relay import error_text, require_master, view, write
+from svcnb.emulator.accounts.relay import error_text, require_owner, view, write
 from svcnb.emulator.accounts.rows import managed
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import Call, Endpoint
@@ -28,7 +28,7 @@ def endpoints() -> list[Endpoint]:
 
 async def add_action(call: Call, body: AddActionRequest) -> Success:
     """Registers an action under its CID, or changes its name and description. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     action = int(hashed_cid(body.action_ipfs_cid), 16)
     await write(call, "addAction", call.caller.master_hash, body.name, body.description, action)
     return Success()
@@ -36,7 +36,7 @@ async def add_action(call: Call, body: AddActionRequest) -> Success:
 
 async def delete_action(call: Call, body: DeleteActionRequest) -> Success:
     """Removes an action from the account and from every group of it. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     master, action = call.caller.master_hash, int(body.hashed_cid, 16)
     if not await _known(call, action):
         # The contract removes what is not there without a word; the caller mistyped and should know.
@@ -47,7 +47,7 @@ async def delete_action(call: Call, body: DeleteActionRequest) -> Success:
 
 async def update_metadata(call: Call, body: UpdateActionMetadataRequest) -> Success:
     """Changes name and description of a registered action. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     await write(
         call,
         "updateActionMetadata",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.accounts.relay import require_master, write
+from svcnb.emulator.accounts.relay import require_owner, write
 from svcnb.emulator.accounts.rows import managed
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
@@ -52,7 +52,7 @@ async def add_group(call: Call, body: AddGroupRequest) -> AddGroupResponse:
 
 async def update_group(call: Call, body: UpdateGroupRequest) -> Success:
     """Replaces name, description and both lists of a group; a list left out is emptied. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     await write(
         call,
         "updateGroup",

@@ -24,6 +24,10 @@ _MISSING: Final = frozenset(
     }
 )
 _LARGE: Final = 1 << 64
+_NO_REASON: Final = (
+    "The contract gave up without a reason, as it does when a call needs more gas than it may use: send shorter texts, "
+    "or ask for fewer entries at a time"
+)
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})
 """Statuses with a JSON string that a managed write may end with."""
@@ -82,6 +86,20 @@ def require_master(caller: Caller) -> None:
         raise EndpointFailure(403, PERMISSION_DENIED)
 
 
+def require_owner(caller: Caller) -> None:
+    """Refuses usage keys, and every key of a ChainSecured account, where only the admin wallet writes.
+
+    The contract refuses both by itself; this is for calls that look something up first, since permission comes before
+    existence (specification 5.5, reference facts 3.1).
+
+    Raises:
+        EndpointFailure: 403, the key is not the account key of a managed account.
+    """
+    require_master(caller)
+    if not caller.managed:
+        raise EndpointFailure(403, PERMISSION_DENIED)
+
+
 def failure_of(revert: ContractRevert) -> ServiceError:
     """What a contract's refusal means to the caller.
 
@@ -90,6 +108,8 @@ def failure_of(revert: ContractRevert) -> ServiceError:
     """
     if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):
         return EndpointFailure(403, PERMISSION_DENIED)
+    if not revert.name:
+        return EndpointFailure(400, _NO_REASON)
     return EndpointFailure(404 if revert.name in _MISSING else 400, error_text(revert.name, revert.args_))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
-from svcnb.emulator.accounts.relay import error_text, require_master, write, write_together
+from svcnb.emulator.accounts.relay import error_text, require_owner, write, write_together
 from svcnb.emulator.accounts.rows import managed
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import Call, Endpoint
@@ -45,7 +45,7 @@ async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsage
     The key is the base64 of a fresh wallet's secret, and that wallet is registered in the account too. Needs the
     account key.
     """
-    require_master(call.caller)
+    require_owner(call.caller)
     custody = call.service.custody
     path = custody.new_path()
     secret = custody.wallet_secret(path)
@@ -63,7 +63,7 @@ async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsage
 
 async def update_usage_api_key(call: Call, body: UpdateUsageApiKeyRequest) -> Success:
     """Replaces name, description and every permission of a usage key. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     hashed = await _existing(call, body.usage_api_key)
     await write(call, "setUsageApiKey", *_permissions(call, hashed, body))
     return Success()
@@ -71,7 +71,7 @@ async def update_usage_api_key(call: Call, body: UpdateUsageApiKeyRequest) -> Su
 
 async def update_metadata(call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
     """Changes name and description of a usage key. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     hashed = await _existing(call, body.usage_api_key)
     await write(call, "updateUsageApiKeyMetadata", call.caller.master_hash, hashed, body.name, body.description)
     return Success()
@@ -79,7 +79,7 @@ async def update_metadata(call: Call, body: UpdateUsageApiKeyMetadataRequest) ->
 
 async def remove_usage_api_key(call: Call, body: RemoveUsageApiKeyRequest) -> Success:
     """Removes a usage key; it answers 401 from then on. Needs the account key."""
-    require_master(call.caller)
+    require_owner(call.caller)
     hashed = await _existing(call, body.usage_api_key)
     await write(call, "removeUsageApiKey", call.caller.master_hash, hashed)
     return Success()

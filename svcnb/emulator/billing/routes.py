@@ -13,7 +13,7 @@ from svcnb.protocol.wire.billing import (
     ConfirmPaymentRequest,
     CreatePaymentIntentRequest,
     CreatePaymentIntentResponse,
-    ProcessorConfigResponse,
+    PublishableKeyResponse,
 )
 
 _TAG: Final = "Billing"
@@ -30,7 +30,7 @@ def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
             "GET",
             API + vocabulary.processor_config_path,
             _processor_config,
-            response=ProcessorConfigResponse,
+            response=PublishableKeyResponse,
             guards=(BILLING_WORKS,),
             tag=_TAG,
         ),
@@ -65,9 +65,9 @@ def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
     ]
 
 
-async def _processor_config(call: Call, _given: None) -> ProcessorConfigResponse:
+async def _processor_config(call: Call, _given: None) -> PublishableKeyResponse:
     """Publishable key for the payment processor's client library."""
-    return ProcessorConfigResponse(publishable_key=call.service.processor.publishable_key)
+    return PublishableKeyResponse(publishable_key=call.service.processor.publishable_key)
 
 
 async def _balance(call: Call, _given: None) -> BalanceResponse:

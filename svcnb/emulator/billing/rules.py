@@ -39,7 +39,8 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
     """
     return StructuredError(
         402,
-        f"This call needs {dollars(needed_cents)} and the account has {display(credit_cents).lower()}.",
+        f"This call needs {dollars(needed_cents)} and the account has "
+        f"{display(credit_cents) if credit_cents else f'{dollars(0)} (no credits)'}.",
         fix=(
             f"Add credits by card or crypto, at least {dollars(MIN_PAYMENT_CENTS)}: POST billing/create_payment_intent "
             "for a payment, pay it, then POST billing/confirm_payment. GET billing/balance shows what is there."

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 _ETHER: Final = 10**18
 _LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
+_READ_GAS: Final = 10_000_000_000
+"""Gas of a read on the built-in chain: a block's would end lists of some thousand entries, and a read pays nothing."""
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 """JSON-RPC codes by which a node says that it did not run a call at all: rate limit, and requests it does not know."""
 
@@ -189,6 +191,8 @@ class Chain:
         call = {"to": self.contract_address, "data": "0x" + known.encode_call(args).hex()}
         if sender is not None:
             call["from"] = sender
+        if isinstance(self._chain, LocalChain):
+            call["gas"] = hex(_READ_GAS)
         latest = ("latest", *self._chain.call_overrides())
         try:
             data = await call_contract(self._chain, call, *(latest if block is None else (hex(block),)))

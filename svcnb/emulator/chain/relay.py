@@ -30,6 +30,10 @@ MAX_FEE: Final = 1_000_000_000_000
 """Wei for a unit of gas offered there; the price is that of the block, 1 gwei unless somebody fills blocks."""
 
 
+_TOO_LARGE: Final = "intrinsic gas"
+"""In a node's words about a call whose bytes alone cost more gas than it may use."""
+
+
 @dataclass
 class Wallet:
     """A wallet that the service signs with.
@@ -309,6 +313,8 @@ class Relay:
 
     async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
+        if isinstance(self._chain, LocalChain):
+            call["gas"] = hex(GAS)  # what the transaction will have; with more, the trial would promise too much
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
 
@@ -335,7 +341,7 @@ async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *
     try:
         answer: str = await chain.request("eth_call", call, *where)
     except RpcError as error:
-        if error.code == REVERTED:
+        if error.code == REVERTED or _TOO_LARGE in error.message:
             revert = decode_revert(error.revert_data)
             raise ContractRevert(revert.name, revert.args) from error
         raise ChainUnavailable(str(error)) from error

@@ -47,6 +47,21 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
+def require_plain(request: Request) -> None:
+    """Refuses a compressed body, which would otherwise be told that it is no JSON.
+
+    Raises:
+        StructuredError: 400, the body has a content coding.
+    """
+    coding = request.headers.get("content-encoding", "").strip().lower()
+    if coding not in {"", "identity"}:
+        raise StructuredError(
+            400,
+            f"The body has the content coding {coding[:40]}, and bodies are read here as they are.",
+            fix="Send the JSON itself, without the header Content-Encoding.",
+        )
+
+
 def parse(data: bytes) -> Any:
     """JSON from bytes.
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answer
-from svcnb.emulator.http.body import parse, read_bytes, validate
+from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller
@@ -188,6 +188,7 @@ class Endpoint:
             members = dict(call.request.query_params)
             return validate(self._query_adapter, members, strict=False, where="query string")
         if self.request is not None:
+            require_plain(call.request)
             data = await read_bytes(call.request, settings.max_body_bytes)
             return validate(self._body_adapter, parse(data), strict=settings.strict_types)
         return None

@@ -8,6 +8,7 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.chain.errors import Unsupported
@@ -76,6 +77,18 @@ class Gate:
                 await self._preflight(asked, extra, send)
                 return
         await self._run(scope, receive, send, extra)
+
+    def unreadable(self) -> Response:
+        """The answer to bytes that are no HTTP request, so that also this error is JSON and has a request id."""
+        refusal = StructuredError(
+            400,
+            "What came is no HTTP/1.1 request: its request line, a header or the framing of its body cannot be read.",
+            fix="Check the method, the length of the address (at most 64 KiB) and Content-Length.",
+        )
+        answer = failure(refusal, self._docs_base)
+        answer.headers["Date"] = self._date().decode()
+        answer.headers["X-Request-Id"] = self._service.randomness.uuid4("request id")
+        return answer
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
         started = False

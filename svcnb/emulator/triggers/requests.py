@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.triggers.service import Triggers
 
 _SHOWN_PROBLEMS: Final = 3
+_WHOLE: Final = re.compile(r"-?[0-9]{1,80}\Z")
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,9 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
     """
     if text is None:
         return default
-    try:
-        return max(lowest, min(int(text[:20]), highest))
-    except ValueError:
-        raise Refused(422, "unprocessable_entity", "limit and offset are whole numbers.") from None
+    if not _WHOLE.match(text):
+        raise Refused(422, "unprocessable_entity", "limit and offset are whole numbers.")
+    return max(lowest, min(int(text), highest))
 
 
 __all__ = ["Ask", "Handler", "not_found", "owned", "read", "row", "whole"]

@@ -13,7 +13,7 @@ class NewAccountRequest(Request):
     """Body of ``new_account``."""
 
     account_name: str = Field(description="Name of the account, shown on chain.")
-    account_description: str = Field("", description="Description of the account, shown on chain.")
+    account_description: str | None = Field("", description="Description of the account, shown on chain.")
     email: str | None = Field(None, description="Forwarded to the payment processor when not empty.")
 
 

@@ -7,8 +7,8 @@ from pydantic import Field
 from svcnb.protocol.wire.base import Request, Response
 
 
-class ProcessorConfigResponse(Response):
-    """Answer of ``billing/<processor>_config``."""
+class PublishableKeyResponse(Response):
+    """Answer of the endpoint that tells how to reach the payment processor."""
 
     publishable_key: str = Field(description="Key for the processor's client library; starts with pk_.")
 

@@ -75,7 +75,7 @@ def routes(vocabulary: Vocabulary) -> list[Route]:
         Route("GET", "/get_admin_api_payer", None, str),
         Route("GET", vocabulary.action_limits_path, None, config.ActionClientConfig),
         Route("GET", "/version", None, config.VersionResponse),
-        Route("GET", vocabulary.processor_config_path, None, billing.ProcessorConfigResponse),
+        Route("GET", vocabulary.processor_config_path, None, billing.PublishableKeyResponse),
         Route("GET", "/billing/balance", None, billing.BalanceResponse),
         Route(
             "POST",
