@@ -84,6 +84,13 @@ def test_the_statuses_that_occur_are_described(description):
     assert "429" in paths["/core/v1/svc_action"]["post"]["responses"]
     assert {"401", "422"} <= paths["/core/v1/list_groups"]["get"]["responses"].keys()
     assert "402" not in paths["/core/v1/list_groups"]["get"]["responses"]
+    for name in ("create_wallet_with_signature", "add_usage_api_key_with_signature"):
+        assert "503" in paths[f"/core/v1/{name}"]["post"]["responses"], "a contract wallet is asked on chain"
+    webhook = paths["/webhook/{id}"]["post"]
+    assert {"202", "400", "404", "410", "413", "429"} <= webhook["responses"].keys()
+    assert webhook["requestBody"]["content"].keys() == {"application/json", "text/plain"}
+    assert webhook["requestBody"]["required"] is False
+    assert "503" in paths["/health"]["get"]["responses"]
 
 
 def test_every_reference_inside_the_description_leads_somewhere(description):

@@ -183,3 +183,43 @@ def test_an_expired_usage_key_runs_on_where_expiry_is_not_enforced(local):
     reads = "async function main({ pkpId }) { return (await Svc.Actions.getPrivateKey({ pkpId })).length; }"
     assert account.run(reads, {"pkpId": account.wallet}, key=key).json()["response"] == 66
     assert account.run("function main() {}", key=account.usage_key()).status_code == 403
+
+
+WITHOUT_ITS_KEY = """
+async function main({ url, master, key, pkpId }) {
+  const removed = await fetch(`${url}/core/v1/remove_usage_api_key`, {
+    method: "POST",
+    headers: { "X-Api-Key": master, "Content-Type": "application/json" },
+    body: JSON.stringify({ usage_api_key: key }),
+  });
+  if (!removed.ok) throw new Error(await removed.text());
+  try {
+    return (await Svc.Actions.getPrivateKey({ pkpId })).length;
+  } catch (error) {
+    return error.message;
+  }
+}
+"""
+
+
+def test_a_key_that_is_removed_while_its_run_goes_on_opens_no_wallet_any_more(account):
+    """Specification 5.4. The action hears of it as of any refusal and may end well."""
+    key = account.usage_key(execute_in_groups=[0])
+    params = {"url": account.wire.base_url, "master": account.key, "key": key, "pkpId": account.wallet}
+    answer = account.run(WITHOUT_ITS_KEY, params, key=key)
+    assert answer.status_code == 200, answer.text
+    assert "not authorized" in answer.json()["response"]
+    assert account.run("function main() {}", key=key).status_code == 401
+
+
+def test_a_wallet_of_another_account_is_refused_to_every_key_in_words(account):
+    """Reference facts 4.6: a wallet belongs to the first account that registered it."""
+    other = account.wire.account("other")
+    tells = """async function main({ pkpId }) {
+      try { return await Svc.Actions.getPrivateKey({ pkpId }); } catch (error) { return error.message; }
+    }"""
+    for key in (account.key, account.usage_key(execute_in_groups=[0])):
+        answer = account.run(tells, {"pkpId": other.wallet}, key=key)
+        assert answer.status_code == 200, answer.text
+        assert other.wallet in answer.json()["response"]
+        assert "not authorized" in answer.json()["response"] or "not registered" in answer.json()["response"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import refuse_hash, unknown_key
 from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.settings import Settings
@@ -166,7 +167,10 @@ class Directory:
 
     async def derivation_path(self, caller: Caller, pkp: str) -> int:
         """Path of a wallet that is registered in the caller's account, 0 when it is not."""
-        return int(await self._ask(None, "getWalletDerivation", caller.master_hash, pkp))
+        try:
+            return int(await self._ask(None, "getWalletDerivation", caller.master_hash, pkp))
+        except ContractRevert:
+            return 0  # another account owns it
 
     def forget(self) -> None:
         """Drops every remembered answer, after the state was exchanged as a whole."""
@@ -185,7 +189,10 @@ class Directory:
 
     async def _holds(self, block: int | None, question: _Question, *arguments: Any) -> bool:
         function, member = question
-        found = await self._ask(block, function, *arguments)
+        try:
+            found = await self._ask(block, function, *arguments)
+        except ContractRevert:
+            return False  # the key was removed since it was resolved, for example while its run went on
         return bool(found if member is None else found[member])
 
     async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:

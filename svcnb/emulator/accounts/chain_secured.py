@@ -9,7 +9,7 @@ from svcnb.emulator.access.guards import FUNDED, KEY
 from svcnb.emulator.access.signatures import verify_envelope
 from svcnb.emulator.accounts.relay import WRITE_ERRORS, require_master, write
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.secp import address_of
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.typed_data import Flow
@@ -20,6 +20,14 @@ from svcnb.protocol.wire.usage_keys import AddUsageApiKeyWithSignatureRequest, S
 from svcnb.protocol.wire.wallets import CreateWalletWithSignatureRequest, SignedWalletResponse
 
 _TAG: Final = "ChainSecured"
+
+
+async def _nothing(_call: Call) -> None:
+    """The handler asks, when it knows that a contract wallet signed."""
+
+
+_CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
+"""The chain can be asked whether a contract wallet takes a signature for its own (specification 5.6.3)."""
 
 
 def endpoints(*, charge_convert: bool) -> list[Endpoint]:
@@ -35,6 +43,7 @@ def endpoints(*, charge_convert: bool) -> list[Endpoint]:
             create_wallet_with_signature,
             request=CreateWalletWithSignatureRequest,
             response=SignedWalletResponse,
+            answers_for=(_CONTRACT_ASKED,),
             errors=frozenset({400}),
             tag=_TAG,
         ),
@@ -44,6 +53,7 @@ def endpoints(*, charge_convert: bool) -> list[Endpoint]:
             add_usage_api_key_with_signature,
             request=AddUsageApiKeyWithSignatureRequest,
             response=SignedUsageApiKeyResponse,
+            answers_for=(_CONTRACT_ASKED,),
             errors=frozenset({400}),
             tag=_TAG,
         ),

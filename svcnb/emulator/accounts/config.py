@@ -33,7 +33,7 @@ _LIMIT_KEYS: Final = (
     "MAX_GET_KEYS_COUNT",
     "MAX_RETRIES",
 )
-_LOCAL_CHAIN: Final = 31337
+_UNHEALTHY: Final = frozenset({503})
 _PUBLIC_CHAINS: Final = frozenset({8453})
 
 
@@ -50,7 +50,9 @@ def endpoints(limits_path: str) -> list[Endpoint]:
         Endpoint("GET", f"{API}/get_chain_config_keys", chain_config_keys, response=ChainConfigKeys, tag=_TAG),
         Endpoint("GET", f"{API}{limits_path}", action_limits, response=ActionClientConfig, tag=_TAG),
         Endpoint("GET", f"{API}/version", service_version, response=VersionResponse, tag=_TAG),
-        Endpoint("GET", "/health", health, response=dict[str, bool], tag=_TAG),
+        Endpoint(
+            "GET", "/health", health, response=dict[str, bool], errors=_UNHEALTHY, error_body=dict[str, bool], tag=_TAG
+        ),
         Endpoint("GET", "/attestation", no_attestation, described=False),
         Endpoint("GET", "/info", no_attestation, described=False),
     ]

@@ -111,6 +111,7 @@ class Endpoint:
         price_cents: What success costs; settled after the handler returned.
         errors: Statuses that the handler itself may answer with, as JSON strings or as `error_body`.
         error_body: Model of the handler's own failures; None when they are JSON strings.
+        any_body: Whether text does as a body too, and none at all; for the description.
         reads_itself: Whether the handler reads body and query itself; their types are then for the description alone.
         schemes: Security schemes that the handler looks at itself; for the description.
         status: Status of success; for the description.
@@ -131,6 +132,7 @@ class Endpoint:
     price_cents: int = 0
     errors: frozenset[int] = frozenset()
     error_body: Any = None
+    any_body: bool = False
     reads_itself: bool = False
     schemes: tuple[str, ...] = ()
     status: int = 200

@@ -125,10 +125,10 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     if parameters := _parameters(row):
         operation["parameters"] = parameters
     if row.request is not None:
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schemas.of(row, "in")}},
-        }
+        content = {"application/json": {"schema": schemas.of(row, "in")}}
+        if row.any_body:
+            content["text/plain"] = {"schema": {"type": "string"}}
+        operation["requestBody"] = {"required": not row.any_body, "content": content}
     schemes = dict.fromkeys([*row.schemes, *(name for guard in row.all_guards for name in guard.schemes)])
     operation["security"] = [{name: []} for name in schemes]
     return operation

@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 def endpoints() -> list[Endpoint]:
     """The rows."""
-    refusals = frozenset({404, 410, 413, 429})
-    return [row("POST", "/webhook/{id}", receive, request=Any, response=Accepted, status=202, errors=refusals)]
+    refusals = frozenset({400, 404, 410, 413, 429})
+    return [
+        row(
+            "POST", "/webhook/{id}", receive, request=Any, any_body=True, response=Accepted, status=202, errors=refusals
+        )
+    ]
 
 
 async def receive(ask: Ask) -> Response:
