@@ -15,6 +15,7 @@ from svcnb.client.config import API_PATH, Config
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
 from svcnb.protocol.nesting import parse
+from svcnb.protocol.text import whole
 
 T = TypeVar("T")
 
@@ -234,7 +235,7 @@ def _asked(request: Request) -> str:
 def _text(value: object) -> str:
     if value is None:
         return ""
-    return (value if isinstance(value, str) else json.dumps(value))[:_MAX_MESSAGE]
+    return whole(value if isinstance(value, str) else json.dumps(value))[:_MAX_MESSAGE]
 
 
 def _one_line(error: Exception) -> str:

@@ -46,7 +46,7 @@ from svcnb.emulator.errors import StateUnusable, Unavailable
 T = TypeVar("T")
 
 metadata = MetaData()
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 _LARGEST_GROUP = 64
 _POSTGRES: Final = "postgresql"
 _LOCK: Final = 0x73766362

@@ -12,10 +12,10 @@ from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.models.billing import Balance, Payment
 from svcnb.client.signing import LocalSigner, Signer
 from svcnb.panels.base import Panel, command
+from svcnb.panels.owned import OWNER_LINE, connected
 from svcnb.protocol.limits import PAYMENT_PACKAGES_CENTS
 
 _CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
-_OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
 
 
 class AccountPanel(Panel, bundle="account"):
@@ -47,6 +47,11 @@ class AccountPanel(Panel, bundle="account"):
             self.owner_address = owner.address
         elif owner is not None:
             self.owner_address = "a wallet elsewhere"
+
+    @property
+    def owner(self) -> Signer | None:
+        """The wallet for ChainSecured accounts, given or typed in."""
+        return self._owner
 
     def about(self) -> dict[str, object]:
         """The mode of the open account."""
@@ -99,21 +104,21 @@ class AccountPanel(Panel, bundle="account"):
         owner = await self._signer()
         self.channel.progress("Waiting for the transaction")
         self.account = await self.service.chain_secured.create(owner, name)
-        self.record(f"{_OWNER_LINE}\nmine = svc.chain_secured.create(owner, {name!r})")
+        self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.create(owner, {name!r})")
         await self._read_chain()
 
     @command
     async def open_on_chain(self) -> None:
         """Opens the account that the owner's wallet owns."""
         self.account = await self.service.chain_secured.open(await self._signer())
-        self.record(f"{_OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
+        self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
         await self._read_chain()
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
         """Hands the account to the owner's wallet, for good. Without ``confirm`` it only says what would happen."""
         self.account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
-        self.record(f"{_OWNER_LINE}\nmine = svc.accounts.convert(owner, confirm=True)")
+        self.record(f"{OWNER_LINE}\nmine = svc.accounts.convert(owner, confirm=True)")
         await self._read_chain()
 
     async def _signer(self) -> Signer:
@@ -122,10 +127,7 @@ class AccountPanel(Panel, bundle="account"):
                 "a wallet is needed that owns the account",
                 hint="Type its private key, or make the panel with one: AccountPanel(svc, owner=...).",
             )
-        connect = getattr(self._owner, "connect", None)
-        if connect is not None:
-            self.channel.progress("Waiting for the wallet in the signing panel")
-            await connect()
+        await connected(self._owner, self.channel)
         self.owner_address = self._owner.address
         return self._owner
 

@@ -10,18 +10,23 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SvcnbError
+from svcnb.client.models.chain import Preview, ether
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.picture import master_wallet_of
+from svcnb.client.signing import Signer
 from svcnb.panels.base import Panel, command
+from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
+from svcnb.panels.transactions import argument_text
 from svcnb.protocol.action import Action
+from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.toolkit.permissions import EVERY, EVERY_GROUP, Change, Edit, Kind, Matrix, cost_of
 
 AT_ONCE: Final = 8
 """Groups that are read at the same time."""
 
 _NOTHING: Final[dict[str, Any]] = {
-    "ready": False, "managed": True, "groups": [], "rows": [], "on": [], "warnings": [],
+    "ready": False, "managed": True, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],
 }  # fmt: skip
 
 
@@ -31,10 +36,15 @@ class PermissionsPanel(Panel, bundle="permissions"):
     Ticks are collected, shown with the calls they need, their cost and what to beware of, and done together. Below:
     why a key may run an action with a wallet, or which link is missing, as a graph.
 
+    The account is the one of the client's key; with ``owner`` it is the one that this wallet owns on the chain. Its
+    ticks become transactions, each simulated and shown decoded with its gas before the wallet signs it.
+
     Args:
         client: The service, with the account's master key to change something; any key of the account can look.
         actions: Actions to have in the matrix although the account does not know them yet. The service lists hashes
             alone, and an action known only so can be permitted only by writing its group anew.
+        owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner`, a
+            `svcnb.ContractWallet`. It pays the gas.
 
     Attributes:
         state: What the panel shows; names, numbers, hashes and addresses.
@@ -43,12 +53,14 @@ class PermissionsPanel(Panel, bundle="permissions"):
     title = "Permissions"
     state = traitlets.Dict(_NOTHING).tag(sync=True)
 
-    def __init__(self, client: Client, actions: Iterable[Action] = ()) -> None:
+    def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: Signer | None = None) -> None:
         given = list(actions)
         if not all(isinstance(each, Action) for each in given):
             raise InvalidArgument("actions are svcnb.Action objects", hint="PermissionsPanel(svc, [svcnb.Action(...)])")
         self._extra = {action.hashed_cid: action for action in given}
         self._matrix = Matrix((), {}, {}, {})
+        self._owner = owner
+        self._owned: Owned | None = None
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
@@ -58,34 +70,38 @@ class PermissionsPanel(Panel, bundle="permissions"):
     @command
     async def read(self) -> None:
         """Reads the account."""
-        service = self.service
+        nouns = await self._nouns()
         groups, registered, wallets, keys, managed = await asyncio.gather(
-            service.groups.list(),
-            service.actions.list(),
-            service.wallets.list(),
-            service.usage_keys.list(),
-            service.accounts.exists(),
+            nouns.groups.list(),
+            nouns.actions.list(),
+            nouns.wallets.list(),
+            nouns.usage_keys.list(),
+            self._is_managed(),
         )
         turns = asyncio.Semaphore(AT_ONCE)
 
         async def inside(group: Group) -> tuple[Group, GroupContents]:
             async with turns:
-                return group, await service.groups.contents(group)
+                return group, await nouns.groups.contents(group)
 
         held = sorted(await asyncio.gather(*(inside(group) for group in groups)), key=lambda each: each[0].id)
         master = master_wallet_of(wallets)
         cids = {hashed: action.cid for hashed, action in self._extra.items()}
-        self._matrix = Matrix.of(held, keys, cids=cids, master_wallet=master)
         names = {each.hashed_cid: each.name for _, contents in held for each in contents.actions if each.hashed_cid}
         names |= {each.hashed_cid: each.name for each in registered if each.hashed_cid}
         names |= {hashed: action.name or names.get(hashed, "") for hashed, action in self._extra.items()}
+        # The contract takes hashes; the service wants the CID of what it is to permit.
+        takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
+        self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
         rows = [_row("action", EVERY, "every action", "also one written by a stranger")]
         rows += [
             _row("action", hashed, name or "(no name)", cids.get(hashed) or hashed)
             for hashed, name in sorted(names.items(), key=lambda each: (each[1] == "", each[1], each[0]))
             if hashed.strip("0x")
         ]
-        rows.append(_row("wallet", EVERY, "every wallet", "the master wallet included"))
+        rows.append(
+            _row("wallet", EVERY, "every wallet", "the master wallet included" if master else "also those made later")
+        )
         rows += [
             _row(
                 "wallet",
@@ -99,6 +115,7 @@ class PermissionsPanel(Panel, bundle="permissions"):
         self.state = {
             "ready": True,
             "managed": managed,
+            "owner": self._owned.account.owner.address if self._owned and self._owned.account.owner else "",
             "groups": [{"id": group.id, "name": group.name} for group, _ in held],
             "rows": rows,
             "on": _ticked(self._matrix, rows, keys),
@@ -111,10 +128,11 @@ class PermissionsPanel(Panel, bundle="permissions"):
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
-        cost = cost_of(edits)
+        rehearsed = [] if self._owned is None else [(edit, await self._owned.rehearse(edit)) for edit in edits]
         return {
-            "calls": [edit.code for edit in edits],
-            "cost": "nothing" if not edits else str(cost).partition(":")[0],
+            "calls": [self._code(edit) for edit in edits],
+            "cost": "nothing" if not edits else _gas(rehearsed) or str(cost_of(edits)).partition(":")[0],
+            "writes": [_write(edit, preview) for edit, preview in rehearsed],
             "warnings": [text for text in self._matrix.with_changes(wanted).warnings() if text not in now],
         }
 
@@ -130,7 +148,7 @@ class PermissionsPanel(Panel, bundle="permissions"):
         self.channel.progress("Looking whether the account is still the same")
         await self.read()
         edits = self._matrix.edits(wanted)
-        if [edit.code for edit in edits] != calls:
+        if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
                 "the account has changed since these calls were shown, and nothing was sent",
                 hint="Look at the matrix and at the calls again, then apply.",
@@ -143,13 +161,12 @@ class PermissionsPanel(Panel, bundle="permissions"):
             await self.read()
 
     async def _do(self, edit: Edit, *, done: int, of: int) -> None:
-        noun, _, verb = edit.verb.partition(".")
         try:
-            await getattr(getattr(self.service, noun), verb)(*edit.args, **edit.options)
+            await do(await self._nouns(), edit)
         except SvcnbError as error:
             error.add_note(f"{done} of {of} calls were made before this one; the matrix shows what holds now.")
             raise
-        self.record(edit.code)
+        self.record(self._code(edit))
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
@@ -160,8 +177,8 @@ class PermissionsPanel(Panel, bundle="permissions"):
             action: Hashed CID.
             wallet: Address; empty for the run alone.
         """
-        found = await self.service.explain(key, self._extra.get(action, action), wallet or None)
-        self.record(f"svc.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
+        found = await (await self._nouns()).explain(key, self._extra.get(action, action), wallet or None)
+        self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
         return {
             "allowed": found.allowed,
             "reason": found.reason,
@@ -169,6 +186,52 @@ class PermissionsPanel(Panel, bundle="permissions"):
             "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
             "warnings": [each.text for each in found.warnings],
         }
+
+    # --- whose account ------------------------------------------------------------------------------------------
+
+    async def _nouns(self) -> Any:
+        """What has groups, actions, wallets, usage keys and explain: the service, or the owner's account."""
+        if self._owner is None:
+            return self.service
+        if self._owned is None:
+            self._owned = await Owned.open(self.service, await connected(self._owner, self.channel))
+            self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
+        return self._owned.account
+
+    async def _is_managed(self) -> bool:
+        return self._owner is None and await self.service.accounts.exists()
+
+    @property
+    def _subject(self) -> str:
+        return "svc" if self._owner is None else "mine"
+
+    def _code(self, edit: Edit) -> str:
+        return edit.code_of(self._subject)
+
+
+def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
+    """A transaction as it will be signed."""
+    return {
+        "what": preview.what,
+        "function": preview.function,
+        "arguments": [[name, argument_text(name, value)] for name, value in preview.arguments.items()],
+        "gas": preview.gas,
+        "cost": ether(preview.cost_wei),
+        "max_cost": ether(preview.max_cost_wei),
+        "first_of_several": _is_several(edit),
+    }
+
+
+def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:
+    most = ether(sum(preview.max_cost_wei for _, preview in rehearsed))
+    if not rehearsed:
+        return ""
+    return f"gas of {most} and more" if any(_is_several(edit) for edit, _ in rehearsed) else f"at most {most} of gas"
+
+
+def _is_several(edit: Edit) -> bool:
+    """Whether a group is written anew with more than one transaction takes."""
+    return any(len(edit.options.get(kind, ())) > MAX_GROUP_ENTRIES for kind in ("actions", "wallets"))
 
 
 def _graph(found: Any) -> str:

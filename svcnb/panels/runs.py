@@ -14,6 +14,7 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SvcnbError
+from svcnb.panels import run_drawings
 from svcnb.panels.base import Panel, command
 from svcnb.panels.traces import trace_view
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
@@ -102,8 +103,8 @@ class RunsPanel(Panel, bundle="runs"):
         trace = None
         if run.traced:
             try:
-                trace = trace_view(await self.service.trace(run.id))
-                self.record(f"svc.trace({run.id!r})")
+                trace = trace_view(await self.service.trace(run.request_id))
+                self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
                 trace = None  # forgotten meanwhile; the rest is worth telling
         past = run.past
@@ -125,16 +126,29 @@ class RunsPanel(Panel, bundle="runs"):
         if set(filters) != {*FILTERS, "everyone"}:
             raise InvalidArgument(f"filters are {', '.join(FILTERS)} and everyone", hint="Reload the page.")
         self.filters = filters
-        wanted = {"action": filters["action"], "key": filters["key"]}
-        if filters["status"] in {"success", "failed"}:
-            wanted["status"] = filters["status"]
-        told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
-        self.record(f"runs = History().runs({told})")
+        self.record(self._chosen())
+
+    @command
+    async def draw(self) -> list[str]:
+        """Draws the charts of `svcnb.charts` over the runs that are shown."""
+        self.channel.progress("Drawing")
+        await self._read_names()
+        drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))
+        self.record(f"from svcnb import charts\n{self._chosen()}\n{run_drawings.CODE}")
+        return drawn
 
     def as_code(self) -> str:
         """Returns what was chosen as Python that runs."""
         code = super().as_code()
         return code.replace("import svcnb\n", "import svcnb\nfrom svcnb.toolkit.history import History\n", 1)
+
+    def _chosen(self) -> str:
+        """The filters as Python; the local record knows no others."""
+        wanted = {name: self.filters[name] for name in ("action", "key")}
+        if self.filters["status"] in {"success", "failed"}:
+            wanted["status"] = self.filters["status"]
+        told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
+        return f"runs = History().runs({told})"
 
     # --- inside -------------------------------------------------------------------------------------------------
 

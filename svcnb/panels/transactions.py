@@ -42,7 +42,7 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
         "known": what is not None,
         "what": "a call that is not known here" if what is None else sentence(what.name, named, Names()),
         "function": "" if what is None else what.name,
-        "arguments": [[name, _text(name, value)] for name, value in named.items()],
+        "arguments": [[name, argument_text(name, value)] for name, value in named.items()],
         "to": to,
         "through": through,
         "value": ether(int(str(fields.get("value", "0x0")), 16)),
@@ -60,11 +60,12 @@ def _call(data: bytes) -> tuple[Function | None, tuple[Any, ...]]:
     return None, ()
 
 
-def _text(name: str, value: Any) -> str:
+def argument_text(name: str, value: Any) -> str:
+    """An argument of a contract's function as people read it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return ", ".join(_text(name, item) for item in value) or "none"
+        return ", ".join(argument_text(name, item) for item in value) or "none"
     if isinstance(value, int) and name.lower().endswith(("hash", "hashes", "action")):
         return f"0x{value:064x}"
     return str(value)

@@ -13,6 +13,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.signing import Signer
 from svcnb.panels.account import AccountPanel
 from svcnb.panels.base import Panel, command
+from svcnb.panels.permissions import PermissionsPanel
 
 TABS: Final = {
     "Account": "AccountPanel",
@@ -55,7 +56,11 @@ class Workbench(Panel, bundle="workbench"):
         if name not in TABS:
             raise InvalidArgument(f"there is no tab {name!r}", hint=f"There are {', '.join(TABS)}.")
         if name not in self.panels:
-            made = getattr(import_module("svcnb.panels"), TABS[name])(self.client)
+            kind = getattr(import_module("svcnb.panels"), TABS[name])
+            account = self.panels["Account"]
+            # On the chain it is the wallet that changes permissions, not a key.
+            owned = {"owner": account.owner} if kind is PermissionsPanel and account.account is not None else {}
+            made = kind(self.client, **owned)
             self.panels = {**self.panels, name: made}
 
     def as_code(self) -> str:

@@ -57,10 +57,18 @@ class Edit:
 
     @property
     def code(self) -> str:
-        """The call as Python."""
+        """The call as Python, of a client named ``svc``."""
+        return self.code_of("svc")
+
+    def code_of(self, subject: str) -> str:
+        """The call as Python.
+
+        Args:
+            subject: Name of what has the verb, for example ``mine`` for an account on the chain.
+        """
         given = [repr(value) for value in self.args]
         given += [f"{name}={_shown(value)}" for name, value in self.options.items()]
-        return f"svc.{self.verb}({', '.join(given)})"
+        return f"{subject}.{self.verb}({', '.join(given)})"
 
     def __str__(self) -> str:
         return self.code

@@ -1,6 +1,7 @@
 """Every run that can be seen from here, as one list: the local record, an emulator's own record, and runs of triggers.
 
-A run of this client on an emulator stands in two records; it is one entry, by the id of its request.
+A run of this client on an emulator stands in two records; it is one entry, by the id of its request. So does a run of
+a trigger: the emulator knows it by its correlation id.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ class SeenRun(Model):
 
     id: str
     """Id of its request, or of the trigger's run."""
+
+    request_id: str = ""
+    """Id of the request that ran it, as far as it is known: its timeline and logs stand under that."""
 
     origin: Origin
     """``client`` when this machine's clients ran it, ``trigger`` for runs of triggers, ``service`` for all others."""
@@ -90,17 +94,24 @@ class RunFeed:
             EmulatorUnreachable: Nothing answers at the service's address.
             SvcnbError: The triggers service refused.
         """
-        found: dict[str, SeenRun] = {}
-        for run in (*self._local(), *self._served(), *self._triggered()):
-            key = f"{run.origin == 'trigger'} {run.id}"
-            found[key] = _merged(found[key], run) if key in found else run
+        found = {run.id: run for run in self._local()}
+        caused: dict[str, SeenRun] = {}
+        for row in reversed(self._served_rows()):
+            run = _of_service(row)
+            caused[row.get("correlation_id", "")] = run  # the last one counts: it may have been tried more than once
+            found[run.id] = _merged(found[run.id], run) if run.id in found else run
+        for run in self._triggered():
+            executed = caused.get(run.id)
+            if executed is not None:
+                found.pop(executed.id, None)
+            found[f"trigger {run.id}"] = run if executed is None else _executed(run, executed)
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
         """Returns what a run printed, also one that failed where the service kept it."""
-        if run.origin != "trigger" and self._plane is not None:
+        if run.request_id and self._plane is not None:
             try:
-                return str(self._plane.request("GET", f"/runs/{run.id}")["logs"])
+                return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])
             except EmulatorError:
                 pass
         return run.past.logs if run.past else ""
@@ -113,15 +124,16 @@ class RunFeed:
             if past.base_url == here:
                 yield _of_past(past, f"local-{number}-{past.started_at.timestamp()}")
 
-    def _served(self) -> Iterable[SeenRun]:
+    def _served_rows(self) -> list[dict[str, Any]]:
+        """Newest first."""
         if self._plane is None:
             return []
         try:
-            rows = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
+            rows: list[dict[str, Any]] = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
         except ControlRefused:
             self._plane = None  # no emulator, or one that does not let us look: it will not change its mind
             return []
-        return [_of_service(row) for row in rows]
+        return rows
 
     def _triggered(self) -> Iterable[SeenRun]:
         if self._triggers is None:
@@ -151,6 +163,7 @@ def _history_of(client: Client) -> History | None:
 def _of_past(past: PastRun, otherwise: str) -> SeenRun:
     return SeenRun(
         id=past.run_id or otherwise,
+        request_id=past.run_id,
         origin="client",
         started_at=past.started_at.timestamp(),
         action=past.action,
@@ -167,6 +180,7 @@ def _of_past(past: PastRun, otherwise: str) -> SeenRun:
 def _of_service(row: Mapping[str, Any]) -> SeenRun:
     return SeenRun(
         id=row["request_id"],
+        request_id=row["request_id"],
         origin="service",
         started_at=row["started_at"],
         cid=row["cid"],
@@ -183,3 +197,9 @@ def _merged(local: SeenRun, served: SeenRun) -> SeenRun:
     """The client knows names and values, the service how it went and what it cost."""
     kept = {"status": served.status, "cost_cents": served.cost_cents, "traced": served.traced}
     return local.model_copy(update={**kept, "error": served.error or local.error, "elapsed": served.elapsed})
+
+
+def _executed(run: SeenRun, executed: SeenRun) -> SeenRun:
+    """The triggers service knows what it is called, the emulator whose key it was, what it cost and what it did."""
+    kept = {name: getattr(executed, name) for name in ("request_id", "key_hash", "cost_cents", "traced")}
+    return run.model_copy(update=kept)

@@ -170,3 +170,13 @@ def test_a_failure_of_the_service_itself_is_no_error_of_the_action(scripted) -> 
     svc = scripted(lambda _: httpx.Response(500, json=body))
     with pytest.raises(errors.InternalError, match="the disk is full"):
         svc.run("const main = () => 1")
+
+
+def test_half_a_surrogate_pair_in_an_actions_error_can_be_printed_and_recorded(scripted) -> None:
+    """JSON escapes what UTF-8 has no bytes for."""
+    answer = httpx.Response(500, content=b'"Internal server error: Uncaught Error: half \\ud83d\\n    at main"')
+    with scripted(lambda _: answer) as svc, pytest.raises(errors.ActionError) as raised:
+        svc.run("function main() {}")
+    assert "half \ufffd" in str(raised.value)
+    assert str(raised.value).encode()
+    assert raised.value.stack.encode()

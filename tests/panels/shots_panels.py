@@ -98,3 +98,50 @@ def test_workbench(notebook, theme, shoot):
     panel.get_by_role("tabpanel", name="Actions").locator(".svcnb-panel").wait_for()
     panel.locator(".cm-editor").first.wait_for()
     shoot(panel, "workbench")
+
+
+ON_CHAIN = """
+import svcnb
+svc = svcnb.Client()
+owner = svcnb.LocalSigner.from_key("0x" + "{digits}" * 32)
+svcnb.Emulator.connect(svc.base_url).faucet(owner.address)
+mine = svc.chain_secured.create(owner, "office")
+sign = svcnb.Action("const main = ({{ text }}) => ethers.utils.id(text)", name="sign")
+mine.actions.register(sign)
+mine.groups.create("signers", actions=[sign])
+mine.groups.create("desk")
+svcnb.panels.PermissionsPanel(svc, owner=owner)
+"""
+
+
+def test_permissions_on_chain(notebook, theme, shoot):
+    cell = ON_CHAIN.format(digits="31" if theme == "light" else "32")
+    panel = notebook(cell, theme=theme, viewport={"width": 1100, "height": 1200}).panel("Permissions")
+    panel.get_by_role("checkbox", name="sign is permitted in group 2 desk").check()
+    panel.get_by_text("What the contract is told").click()
+    shoot(panel, "permissions-on-chain")
+
+
+RUNS = """
+import os, tempfile, svcnb
+svc = svcnb.Client(history=os.path.join(tempfile.mkdtemp(), "history.sqlite"))
+svc = svc.with_key(svc.accounts.create("runner"))
+add = svcnb.Action("async function main({ n }) { console.log('got', n); return n.toFixed(); }", name="add")
+sign = svcnb.Action("const main = ({ text }) => ethers.utils.id(text)", name="sign")
+for n in range(12):
+    svc.run(add, n=n)
+    svc.run(sign, text=str(n))
+for _ in range(2):
+    try:
+        svc.run(add, n=None)
+    except svcnb.ActionError:
+        pass
+svcnb.panels.RunsPanel(svc)
+"""
+
+
+def test_charts_of_runs(notebook, theme, shoot):
+    panel = notebook(RUNS, theme=theme, viewport={"width": 1100, "height": 1900}).panel("Runs")
+    panel.get_by_text("More charts").click()
+    panel.locator("svg.svcnb-drawing").nth(3).wait_for()
+    shoot(panel.locator("details").filter(has_text="More charts"), "runs-charts")

@@ -40,15 +40,6 @@ def test_a_key_that_opens_nothing_is_told_with_what_to_do(notebook):
     assert panel.locator(".svcnb-failure").count() == 0
 
 
-def test_a_kernel_that_was_stopped_is_noticed(notebook):
-    nb = notebook(CELL, own=True)
-    panel = nb.panel("Account")
-    nb.shut_down()
-    panel.get_by_label("Name", exact=True).fill("treasury")
-    panel.get_by_role("button", name="Create", exact=True).click()
-    panel.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
-
-
 def test_a_cell_that_awaits_does_not_stop_the_panel(notebook):
     nb = notebook(CELL, "import asyncio\nwhile not panel.state['address']:\n    await asyncio.sleep(0.05)", run=False)
     nb.begin("notebook:run-all-cells")

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 import svcnb
-from svcnb.panels import AccountPanel, SigningPanel, Workbench
+from svcnb.panels import AccountPanel, PermissionsPanel, SigningPanel, TriggersPanel, Workbench
 from svcnb.panels.base import Panel
 from svcnb.panels.loop import BACKGROUND
 
 pytestmark = [pytest.mark.chain]
+
+ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
 
 
 def click(panel: Panel, name: str, /, **args: Any) -> Any:
@@ -104,6 +106,57 @@ def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
         assert made.state["mode"] == "chain"
         click(panel := show(AccountPanel, svc, owner=owner), "open_on_chain")
         assert run(panel.as_code())["mine"].api_key_hash == made.state["hash"]
+
+
+def test_permissions_by_a_key(emulator, run, show, monkeypatch):
+    with emulator.client() as nobody:
+        svc = nobody.with_key(nobody.accounts.create("office"))
+        monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
+        group, wallet = svc.groups.create("desk"), svc.wallets.create()
+        panel = show(PermissionsPanel, svc, [ADD])
+        click(panel, "read")
+        change = {"kind": "wallet", "id": wallet.address, "group": group.id, "on": True}
+        shown = click(panel, "preview", changes=[change])
+        click(panel, "apply", changes=[change], calls=shown["calls"])
+        svc.groups.remove_wallet(group, wallet)
+        again = run(panel.as_code())["svc"]
+        assert [each.address for each in again.groups.contents(group).wallets] == [wallet.address]
+
+
+def test_permissions_on_the_chain(emulator, owner, run, show):
+    with emulator.client() as svc:
+        mine = svc.chain_secured.create(owner, "office")
+        group = mine.groups.create("desk")
+        panel = show(PermissionsPanel, svc, [ADD], owner=owner)
+        click(panel, "read")
+        change = {"kind": "action", "id": ADD.hashed_cid, "group": group.id, "on": True}
+        shown = click(panel, "preview", changes=[change])
+        click(panel, "apply", changes=[change], calls=shown["calls"])
+        mine.groups.remove_action(group, ADD)
+        again = run(panel.as_code())["mine"]
+        assert [each.hashed_cid for each in again.groups.contents(group).actions] == [ADD.hashed_cid]
+
+
+def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
+    with emulator.client() as nobody, emulator.triggers() as door:
+        svc = nobody.with_key(nobody.accounts.create("office"))
+        monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
+        # The browser of whoever runs it: the page that opens is approved.
+        monkeypatch.setattr(
+            "webbrowser.open", lambda page: emulator.approve_agent(page.partition("challenge=")[2], "reader")
+        )
+        panel = show(TriggersPanel, svc, door)
+        click(panel, "begin")
+        asked = {"name": "nightly", "kind": "schedule", "source": ADD.source, "params": '{"n": 1}'}
+        made = click(panel, "create", **asked, config={"cron": "0 3 * * *"}, usage_key="")
+        click(panel, "switch", trigger=made["id"], on=False)
+        door.update(made["id"], enabled=True)
+        before = {each.id for each in door.list()}
+        with run(panel.as_code())["triggers"]:
+            found = {each.id: each for each in door.list()}
+        assert not found[made["id"]].enabled
+        (new,) = (each for number, each in found.items() if number not in before)
+        assert (new.name, new.kind, new.config["cron"]) == ("nightly", "schedule", "0 3 * * *")
 
 
 def test_the_workbench_tells_what_was_done_before_and_after_the_account_changed(emulator, run, show):

@@ -135,3 +135,55 @@ def test_it_is_to_be_read_in_both_themes(notebook, theme):
       return [getComputedStyle(text).fill, getComputedStyle(panel).color];
     }""")
     assert colours[0] == colours[1]
+
+
+ON_CHAIN = """
+import svcnb
+import svcnb.charts
+svc = svcnb.Client()
+owner = svcnb.LocalSigner.random()
+svcnb.Emulator.connect(svc.base_url).faucet(owner.address)
+mine = svc.chain_secured.create(owner, "office")
+sign = svcnb.Action("const main = ({ text }) => ethers.utils.id(text)", name="sign")
+mine.actions.register(sign)
+mine.groups.create("signers", actions=[sign])
+mine.groups.create("desk")
+panel = svcnb.panels.PermissionsPanel(svc, owner=owner)
+panel
+"""
+
+
+def test_an_owner_sees_the_transaction_with_its_gas_and_sends_it_by_keyboard_alone(notebook):
+    nb = notebook(ON_CHAIN, own=True)
+    panel = nb.panel("Permissions")
+    press = nb.tab.keyboard.press
+    name = "sign is permitted in group 2 desk"
+    box(panel, name).wait_for()
+    panel.get_by_label("Filter").focus()
+    for key in ("Tab", "Tab", "ArrowDown", "ArrowRight", "Space"):
+        press(key)
+    pending = panel.locator(".svcnb-pending")
+    cost = re.compile(r"^1 change by 1 call, cost: at most 0\.\d+ ETH of gas$")
+    pending.get_by_role("heading", name=cost).wait_for()
+    assert pending.get_by_role("listitem").filter(has_text="permit action 'sign' in group 2 'desk'").is_visible()
+    press("Tab")  # what the contract is told
+    press("Enter")
+    pending.get_by_role("cell", name="addActionToGroup").wait_for()
+    assert nb.value("len(mine.groups.contents(2).actions)") == 0
+    press("Tab")  # the calls
+    press("Tab")
+    press("Enter")  # Apply
+    pending.wait_for(state="detached")
+    assert nb.value("[each.hashed_cid for each in mine.groups.contents(2).actions] == [sign.hashed_cid]")
+    assert box(panel, name).is_checked()
+    assert nb.value("owner.reveal()")[2:] not in nb.save() + nb.value("panel.as_code()")
+
+
+def test_an_owner_who_is_none_any_more_is_told_before_anything_is_sent(notebook):
+    nb = notebook(ON_CHAIN)
+    panel = nb.panel("Permissions")
+    box(panel, "sign is permitted in group 2 desk").wait_for()
+    nb.run("mine.transfer_ownership(svcnb.LocalSigner.random(), confirm=True)")
+    box(panel, "sign is permitted in group 2 desk").check()
+    panel.get_by_role("alert").locator(".svcnb-failure").wait_for()
+    assert panel.locator(".svcnb-pending").count() == 0

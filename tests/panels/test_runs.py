@@ -76,6 +76,40 @@ async def test_an_opened_run_tells_all_that_is_known(panel, svc):
     assert told["trace"]["rows"][-1]["failed"]
 
 
+async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_printed(svc, emulator):
+    with emulator.triggers() as triggers:
+        key = svc.usage_keys.create("bell", execute_in_groups=[svc.groups.create("bells", actions=[ADD])])
+        hook = triggers.webhook("bell", ADD, key, default_params={"n": 1})
+        triggers.wait_for_run(hook, triggers.fire(hook, {}))
+        panel = RunsPanel(svc, triggers=triggers)
+        try:
+            (row,) = [row for row in (await panel.read(""))["rows"] if row["key"] == "bell"]
+            told = await panel.look_at(row["id"])
+        finally:
+            await panel.service.close()
+    assert (row["origin"], row["action"], row["status"], row["cost_cents"]) == ("trigger", "bell", "success", 1)
+    assert told["logs"].strip() == "got 1"
+    assert [each["kind"] for each in told["trace"]["rows"]] == ["start", "console", "end"]
+
+
+async def test_charts_are_drawn_of_the_runs_that_are_shown(panel, svc, monkeypatch):
+    with pytest.raises(svcnb.InvalidArgument, match="no runs to draw"):
+        await panel.draw()
+    svc.run(ADD, n=1)
+    with pytest.raises(svcnb.ActionError):
+        svc.run(ADD, n=None)
+    assert [svg.startswith("<svg") for svg in await panel.draw()] == [True] * 4
+    panel.choose({**panel.filters, "status": "failed"})
+    drawn = await panel.draw()
+    assert any("1 run, 1 failed" in svg for svg in drawn)
+    assert len(drawn) < 4  # nothing succeeded, so there is no latency
+    monkeypatch.setenv("SVC_HISTORY", str(svc.config.history))
+    around: dict[str, object] = {}
+    panel.lines[:] = panel.lines[:1]
+    exec(panel.as_code(), around)  # noqa: S102 - our own lines
+    around["svc"].close()  # type: ignore[attr-defined]
+
+
 async def test_a_run_that_is_gone_is_refused_with_a_hint(panel):
     with pytest.raises(svcnb.InvalidArgument, match="not in the records") as caught:
         await panel.look_at("no-such-run")

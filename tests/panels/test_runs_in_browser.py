@@ -68,6 +68,21 @@ def test_runs_are_filtered_and_opened_by_keyboard_alone(notebook):
     assert nb.tab.evaluate("() => document.activeElement.getAttribute('aria-label')").startswith("Open the run of add")
 
 
+def test_more_charts_are_drawn_by_keyboard_in_the_colours_of_the_page(notebook):
+    nb = notebook(CELL, theme="dark")
+    panel = runs_of(nb)
+    panel.get_by_text("More charts").focus()
+    nb.tab.keyboard.press("Enter")
+    panel.locator("svg.svcnb-drawing").nth(3).wait_for()
+    named = panel.locator("svg.svcnb-drawing").evaluate_all("all => all.map((each) => each.getAttribute('aria-label'))")
+    assert named[0].startswith("Runs per ")
+    colours = panel.evaluate("""panel => {
+      const text = panel.querySelector("svg.svcnb-drawing text[fill=currentColor]");
+      return [getComputedStyle(text).fill, getComputedStyle(panel).color];
+    }""")
+    assert colours[0] == colours[1]
+
+
 def test_the_focus_stays_while_runs_arrive(notebook):
     nb = notebook(CELL)
     panel = runs_of(nb)
@@ -76,14 +91,6 @@ def test_the_focus_stays_while_runs_arrive(notebook):
     nb.run("svc.run(add, n=1)")
     panel.locator("tr[data-run]").nth(2).wait_for()
     assert panel.locator("tr[data-run]:focus-within").get_attribute("data-run") == number
-
-
-def test_a_service_that_is_gone_is_told_and_the_runs_stay(notebook):
-    nb = notebook(CELL.replace("svcnb.Client(", "(emu := svcnb.Emulator(starter_credits=100)).client("))
-    panel = runs_of(nb)
-    nb.run("emu.stop()")
-    panel.locator(".svcnb-failure").wait_for()
-    assert panel.locator("tr[data-run]").count() == 2
 
 
 def test_nothing_of_a_run_is_saved_with_the_notebook(notebook):

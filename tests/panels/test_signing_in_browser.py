@@ -305,29 +305,6 @@ def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
 
 
 @pytest.mark.usefixtures("wallet")
-def test_an_emulator_that_was_stopped_is_told(notebook, start_emulator):
-    other = start_emulator()
-    nb = notebook(CELL.replace("svcnb.Client()", f"svcnb.Client({other.base_url!r})"), script=SCRIPT)
-    panel = nb.panel("Signing")
-    panel.get_by_role("button", name="Take the present time").wait_for()
-    other.stop()
-    panel.get_by_role("button", name="Take the present time").click()
-    failure = panel.get_by_role("alert").filter(has_text="nothing answers at")
-    failure.wait_for()
-    assert "svcnb emulator" in failure.inner_text()
-
-
-@pytest.mark.usefixtures("wallet")
-def test_a_kernel_that_was_stopped_is_told(notebook):
-    nb = notebook(CELL, script=SCRIPT, own=True)
-    panel = nb.panel("Signing")
-    panel.get_by_role("button", name="Take the present time").wait_for()
-    nb.shut_down()
-    panel.get_by_role("button", name="Take the present time").click()
-    panel.get_by_role("alert").filter(has_text="The kernel does not answer.").wait_for()
-
-
-@pytest.mark.usefixtures("wallet")
 def test_nothing_secret_is_saved(notebook):
     nb = notebook(CELL, script=SCRIPT, own=True)
     panel = nb.panel("Signing")

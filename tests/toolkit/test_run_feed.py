@@ -78,8 +78,11 @@ def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
     trigger = triggers.webhook("bell", ADD, key, default_params={"n": 1})
     triggers.fire(trigger, {})
     triggers.wait_for_run(trigger)
-    (run,) = [run for run in RunFeed(svc, triggers=triggers).read() if run.origin == "trigger"]
-    assert (run.action, run.cid, run.status) == ("bell", ADD.cid, "success")
+    feed = RunFeed(svc, triggers=triggers)
+    (run,) = [run for run in feed.read() if ADD.cid == run.cid and run.key_hash == key.api_key_hash]
+    assert (run.origin, run.action, run.status, run.cost_cents, run.traced) == ("trigger", "bell", "success", 1, True)
+    assert svc.trace(run.request_id).events[-1].kind == "end"
+    assert feed.logs_of(run).strip() == "got 1"
 
 
 @pytest.mark.chain

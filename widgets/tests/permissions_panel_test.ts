@@ -82,7 +82,7 @@ Deno.test("a tick is not sent but added up, shown with its calls and cost, and w
   equal(box.parentElement!.className, "svcnb-changed");
   const { name, args } = model.last("command");
   equal([name, args], ["preview", { changes: [{ kind: "wallet", id: WALLET, group: 1, on: true }] }]);
-  await model.answer({ calls: ["svc.groups.add_wallet(1, ...)"], cost: "$0.01", warnings: [] });
+  await model.answer({ calls: ["svc.groups.add_wallet(1, ...)"], writes: [], cost: "$0.01", warnings: [] });
   const pending = find(el, ".svcnb-pending");
   equal(find(pending, "h3").textContent, "1 change by 1 call, cost: $0.01");
   equal(find(pending, "pre").textContent, "svc.groups.add_wallet(1, ...)");
@@ -97,8 +97,8 @@ Deno.test("an answer for older ticks does not overtake the newer ones", async ()
   tick(el, "ops may be used in group 1 signers");
   const first = model.last("command").id;
   tick(el, "ops may be used in group 2 desk");
-  await model.answer({ calls: ["two"], cost: "$0.02", warnings: [] });
-  model.say({ type: "answer", id: first, ok: true, value: { calls: ["one"], cost: "$0.01", warnings: [] } });
+  await model.answer({ calls: ["two"], writes: [], cost: "$0.02", warnings: [] });
+  model.say({ type: "answer", id: first, ok: true, value: { calls: ["one"], writes: [], cost: "$0.01", warnings: [] } });
   await settled();
   equal(find(el, ".svcnb-pending pre").textContent, "two");
   close();
@@ -107,7 +107,12 @@ Deno.test("an answer for older ticks does not overtake the newer ones", async ()
 Deno.test("what is applied is what was shown, and danger has another button", async () => {
   const { model, el, close } = await opened();
   tick(el, "every wallet may be used in group 1 signers");
-  await model.answer({ calls: ["svc.groups.update(1)"], cost: "$0.01", warnings: ["reaches the master wallet"] });
+  await model.answer({
+    calls: ["svc.groups.update(1)"],
+    writes: [],
+    cost: "$0.01",
+    warnings: ["reaches the master wallet"],
+  });
   equal(find(el, ".svcnb-pending .svcnb-notice").textContent!.includes("reaches the master wallet"), true);
   const apply = button(el, "Apply anyway");
   equal(apply.className, "svcnb-danger");
@@ -125,7 +130,7 @@ Deno.test("what is applied is what was shown, and danger has another button", as
 Deno.test("changes can be discarded", async () => {
   const { model, el, close } = await opened();
   tick(el, "runner may execute in group 1 signers");
-  await model.answer({ calls: ["svc.usage_keys.update()"], cost: "$0.01", warnings: [] });
+  await model.answer({ calls: ["svc.usage_keys.update()"], writes: [], cost: "$0.01", warnings: [] });
   click(button(el, "Discard"));
   equal(find<HTMLInputElement>(el, 'input[aria-label="runner may execute in group 1 signers"]').checked, true);
   equal(el.querySelector(".svcnb-changed"), null);
@@ -171,6 +176,38 @@ Deno.test("an account whose owner is on the chain is shown, and nothing of it ca
   box.dispatchEvent(event);
   equal(event.defaultPrevented, true);
   equal(commands(model, "preview"), []);
+  close();
+});
+
+Deno.test("an owner sees every transaction decoded with its gas before anything is sent", async () => {
+  const owner = "0x" + "44".repeat(20);
+  const { model, el, close } = await opened({ managed: false, owner });
+  equal(find(el, ".svcnb-muted code").textContent, owner);
+  equal(find(el, "input[type=checkbox]").getAttribute("aria-disabled"), null);
+  tick(el, "ops may be used in group 1 signers");
+  const write = {
+    what: "permits wallet <b>ops</b> in group 1",
+    function: "addPkpToGroup",
+    arguments: [["groupId", "1"], ["pkp", WALLET]],
+    gas: 91_234,
+    cost: "0.000091 ETH",
+    max_cost: "0.0002 ETH",
+    first_of_several: false,
+  };
+  const calls = ["mine.groups.add_wallet(1, ...)"];
+  await model.answer({ calls, cost: "at most 0.0002 ETH of gas", writes: [write], warnings: [] });
+  equal(find(el, ".svcnb-pending h3").textContent, "1 change by 1 call, cost: at most 0.0002 ETH of gas");
+  const said = find(el, ".svcnb-writes li").textContent!;
+  for (const part of [write.what, "91,234 gas, 0.000091 ETH, at most 0.0002 ETH", "addPkpToGroup", "pkp" + WALLET]) {
+    equal(said.includes(part), true, part);
+  }
+  equal(said.includes("first of several"), false);
+  equal(commands(model, "apply"), []);
+  click(button(el, "Apply"));
+  equal(model.last("command").args.calls, calls);
+  tick(el, "every wallet may be used in group 1 signers");
+  await model.answer({ calls, cost: "", writes: [{ ...write, first_of_several: true }], warnings: [] });
+  equal(find(el, ".svcnb-writes").textContent!.includes("first of several"), true);
   close();
 });
 

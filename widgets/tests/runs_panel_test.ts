@@ -1,7 +1,10 @@
 /** The runs panel over a model without a kernel. */
+import { DOMParser } from "linkedom";
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import runs from "../src/panels/runs/index.ts";
 import { dollars, duration } from "../src/panels/runs/charts.ts";
+
+Object.assign(globalThis, { DOMParser });
 
 const ROW = {
   id: "r1",
@@ -51,6 +54,22 @@ Deno.test("runs are listed with their status by sign and word, what they took an
     ["add", "✗ failed", "250 ms", "–", "night shift", "this machine", "Uncaught Error: five"],
   ]);
   equal(el.textContent!.includes("2 older runs are counted above."), true);
+  close();
+});
+
+Deno.test("more charts are drawn by the kernel when they are opened, and again when asked for", async () => {
+  const { model, el, close } = await opened();
+  const more = [...el.querySelectorAll("details")].find((each) => each.textContent!.includes("More charts"))!;
+  equal(model.sent.some(({ name }) => name === "draw"), false);
+  (more as HTMLDetailsElement).open = true;
+  more.dispatchEvent(new Event("toggle"));
+  equal(model.last("command").name, "draw");
+  const svg = (text: string) => `<svg xmlns="http://www.w3.org/2000/svg" role="img"><text>${text}</text></svg>`;
+  await model.answer([svg("Latency"), svg("Spend")]);
+  equal([...more.querySelectorAll("svg")].map(({ textContent }) => textContent), ["Latency", "Spend"]);
+  click(button(el, "Draw again"));
+  await model.answer([svg("Latency")]);
+  equal(more.querySelectorAll("svg").length, 1);
   close();
 });
 

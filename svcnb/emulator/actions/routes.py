@@ -209,6 +209,7 @@ class _Note:
         self._call.service.runs.add(
             Execution(
                 request_id=self._call.request_id,
+                correlation_id=self._call.request.scope["correlation_id"],
                 cid=self._cid,
                 api_key_hash=caller.key_hash_hex,
                 billing_wallet=caller.billing_wallet,

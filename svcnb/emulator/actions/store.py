@@ -37,6 +37,7 @@ executions = Table(
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("request_id", String(64), nullable=False, unique=True),
+    Column("correlation_id", AnyText, nullable=False),
     Column("cid", String(64), nullable=False),
     Column("api_key_hash", String(66), nullable=False),
     Column("billing_wallet", String(42), nullable=False),
@@ -59,6 +60,7 @@ class Execution:
 
     Attributes:
         request_id: Request that asked for it.
+        correlation_id: What the caller calls it, empty for none; a run of a trigger has its id there.
         cid: CID of the source.
         api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
         billing_wallet: Who pays.
@@ -84,6 +86,7 @@ class Execution:
     cost_cents: int
     started_at: float
     elapsed_ms: float
+    correlation_id: str = ""
     error: str | None = None
     error_kind: str | None = None
     trace: str | None = None

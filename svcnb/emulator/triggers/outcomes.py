@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from svcnb.protocol.limits import RUN_RETRY_DELAYS_S
+from svcnb.protocol.text import whole
 
 _OK: Final = range(200, 300)
 _SERVER_ERRORS: Final = range(500, 600)
@@ -88,4 +89,4 @@ def _text(answer: Answer) -> str:
         words = f" {code}: {message}" if message else f" {code or json.dumps(body)}"
     else:
         words = f": {body}" if isinstance(body, str) else f": {json.dumps(body)}"
-    return f"HTTP {answer.status}{words}"[:_LONGEST_ERROR]
+    return whole(f"HTTP {answer.status}{words}"[:_LONGEST_ERROR])

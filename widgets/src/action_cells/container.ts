@@ -11,15 +11,27 @@ type Scope = Record<string, Record<string, { get(): Promise<Factory> }>>;
 const NAME = "svcnb";
 let scope: Scope | undefined;
 
+/** Voila loads the extensions of JupyterLab, and has no cells to edit. */
+class NotShared extends Error {}
+
 async function shared<T>(name: string): Promise<T> {
   const versions = scope?.[name];
   const newest = Object.keys(versions ?? {}).sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
   const found = versions?.[newest.at(-1) ?? ""];
-  if (!found) throw new Error(`${NAME}: this front end does not share ${name}`);
+  if (!found) throw new NotShared(`${NAME}: this front end does not share ${name}`);
   return (await found.get())() as T;
 }
 
 async function extension(): Promise<Factory> {
+  // Without the mark JupyterLab takes the module itself for the plugin.
+  const plugin = await colouring().catch((error) => {
+    if (error instanceof NotShared) return [];
+    throw error;
+  });
+  return () => ({ __esModule: true, default: plugin });
+}
+
+async function colouring(): Promise<unknown> {
   const [state, view, language, common, jupyter] = await Promise.all([
     shared<Shared["state"]>("@codemirror/state"),
     shared<Shared["view"]>("@codemirror/view"),
@@ -27,8 +39,7 @@ async function extension(): Promise<Factory> {
     shared<Shared["common"]>("@lezer/common"),
     shared<Shared["jupyter"]>("@jupyterlab/codemirror"),
   ]);
-  // Without the mark JupyterLab takes the module itself for the plugin.
-  return () => ({ __esModule: true, default: actionCells({ state, view, language, common, jupyter }) });
+  return actionCells({ state, view, language, common, jupyter });
 }
 
 const containers = globalThis as unknown as { _JUPYTERLAB: Record<string, unknown> };

@@ -68,7 +68,7 @@ function said({ allowed, reason, graph, repairs, warnings }: Explanation): (Elem
       h(
         "div",
         { class: "svcnb-card" },
-        h("strong", {}, `${number === 0 ? "Repair" : "Or"} (${cost_cents} ct): `),
+        h("strong", {}, `${number === 0 ? "Repair" : "Or"} (${cost_cents ? `${cost_cents} ct` : "gas"}): `),
         says,
         h("pre", { tabindex: "0", "aria-label": `Repair ${number + 1}, as Python` }, h("code", {}, code)),
         copyButton(() => code),

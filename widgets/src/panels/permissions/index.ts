@@ -2,15 +2,20 @@
 import { field, h, type Panel, panel } from "../../lib/panel.ts";
 import { explainer } from "./explain.ts";
 import { matrix, type Shown, Ticks } from "./matrix.ts";
+import { type Write, writeList } from "./writes.ts";
 
 interface State extends Shown {
   ready: boolean;
   managed: boolean;
+  /** The wallet whose account it is; an empty text where the service manages it. */
+  owner: string;
   warnings: string[];
 }
 
 interface Preview {
   calls: string[];
+  /** What the owner's wallet will sign for them; empty where the service manages the account. */
+  writes: Write[];
   cost: string;
   warnings: string[];
 }
@@ -26,7 +31,7 @@ export default panel("Permissions", (at) => {
 
   const draw = () => {
     const focused = place.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
-    place.replaceChildren(matrix(state, ticks, filter.value, !state.managed, changed));
+    place.replaceChildren(matrix(state, ticks, filter.value, !state.managed && !state.owner, changed));
     // Redrawn under the hands of whoever works by keyboard.
     if (focused) {
       [...place.querySelectorAll("input")].find((box) => box.getAttribute("aria-label") === focused)?.focus();
@@ -71,15 +76,20 @@ export default panel("Permissions", (at) => {
   at.attempt(() => at.call("read", {}, "Reading the account"));
 });
 
-function remarks({ ready, managed, groups, warnings }: State): HTMLElement[] {
+function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElement[] {
   const found: HTMLElement[] = [];
-  if (ready && !managed) {
+  if (owner) {
+    found.push(
+      h("p", { class: "svcnb-muted" }, "Changes are transactions of ", h("code", {}, owner), ", which pays their gas."),
+    );
+  } else if (ready && !managed) {
     found.push(notice("This account is ChainSecured, or the key is unknown.", [
-      "Its owner changes permissions on the chain: svc.chain_secured.open(owner). Here they can be looked at.",
+      "Its owner changes permissions on the chain: PermissionsPanel(svc, owner=...). Here they can be looked at.",
     ]));
   }
   if (ready && groups.length === 0) {
-    found.push(h("p", { class: "svcnb-muted" }, 'The account has no groups yet: svc.groups.create("signers").'));
+    const subject = owner ? "mine" : "svc";
+    found.push(h("p", { class: "svcnb-muted" }, `The account has no groups yet: ${subject}.groups.create("signers").`));
   }
   if (warnings.length > 0) found.push(notice("Beware", warnings));
   return found;
@@ -91,7 +101,12 @@ function notice(title: string, texts: string[]): HTMLElement {
 }
 
 /** What would be done: the calls, what they cost, what to beware of, and the button that does it. */
-function summary(at: Panel, changes: unknown[], { calls, cost, warnings }: Preview, forget: () => void): HTMLElement {
+function summary(
+  at: Panel,
+  changes: unknown[],
+  { calls, cost, writes, warnings }: Preview,
+  forget: () => void,
+): HTMLElement {
   const some = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
   const apply = at.button(
     warnings.length > 0 ? "Apply anyway" : "Apply",
@@ -107,6 +122,7 @@ function summary(at: Panel, changes: unknown[], { calls, cost, warnings }: Previ
     { class: "svcnb-card svcnb-pending" },
     h("h3", {}, `${some(changes.length, "change")} by ${some(calls.length, "call")}, cost: ${cost}`),
     warnings.length > 0 && notice("This would be dangerous", warnings),
+    writes.length > 0 && writeList(writes),
     h("pre", { tabindex: "0", "aria-label": "The calls, as Python" }, h("code", {}, calls.join("\n"))),
     h("p", { class: "svcnb-hint" }, "A fresh grant can take a moment to act."),
     h("div", { class: "svcnb-row" }, apply, discard),

@@ -1,4 +1,5 @@
 /** The runs panel: a live table and charts; open a run to see its timeline. */
+import { drawing } from "../../lib/drawing.ts";
 import { h, type Panel, panel } from "../../lib/panel.ts";
 import { charts, type Summary } from "./charts.ts";
 import { type Detail, detail } from "./detail.ts";
@@ -24,6 +25,8 @@ export default panel("Runs", (at) => {
 class View {
   private readonly filters;
   private readonly charts = h("div", { class: "svcnb-charts" });
+  private readonly drawings = h("div", { class: "svcnb-drawings", "aria-live": "polite" });
+  private readonly more = h("details", { hidden: true });
   private readonly empty = h("p", { class: "svcnb-muted", hidden: true });
   private readonly opened = h("div", { "aria-live": "polite" });
   private readonly table;
@@ -46,10 +49,19 @@ class View {
       ),
       this.filters.element,
       this.charts,
+      this.more,
       this.empty,
       this.table.element,
       this.opened,
     );
+    this.more.append(
+      h("summary", {}, "More charts"),
+      at.button("Draw again", () => this.draw(), { kind: "quiet" }),
+      this.drawings,
+    );
+    this.more.addEventListener("toggle", () => {
+      if (this.more.open && this.drawings.childElementCount === 0) this.at.attempt(() => this.draw());
+    });
     at.watch<Filters>("filters", (filters) => this.filters.set(filters));
     document.addEventListener("visibilitychange", this.seen);
     this.follow(true);
@@ -98,10 +110,19 @@ class View {
     this.charts.replaceChildren(...charts(answer.summary));
     this.table.show(answer.rows, answer.summary.count);
     this.table.element.hidden = answer.rows.length === 0;
+    this.more.hidden = answer.rows.length === 0;
     this.empty.hidden = answer.rows.length > 0;
     this.empty.textContent = this.filters.isFiltering()
       ? "No run fits these filters."
       : "Nothing ran yet. Runs of this client appear here by themselves: svc.run(action).";
+  }
+
+  /** In the kernel, and so only when asked for: that takes a second. */
+  private async draw(): Promise<void> {
+    const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
+    this.drawings.replaceChildren(
+      ...drawn.map((svg) => h("div", { class: "svcnb-scroll" }, drawing(svg) as HTMLElement)),
+    );
   }
 
   private choose(chosen: Filters): Promise<unknown> {

@@ -1,0 +1,88 @@
+"""An account on the chain in a panel: its owner's wallet made ready, and its changes rehearsed before one is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from svcnb.client import AsyncClient
+from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
+from svcnb.client.errors import SigningError
+from svcnb.client.models.chain import Preview
+from svcnb.client.signing import Signer
+from svcnb.panels.wire import Channel
+from svcnb.toolkit.permissions import Edit
+
+OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
+"""How Python that was recorded gets the owner's wallet."""
+
+
+async def connected(owner: Signer, channel: Channel) -> Signer:
+    """Returns a wallet that has an address: one in a browser is waited for.
+
+    Args:
+        owner: The wallet.
+        channel: Where the waiting is told.
+
+    Raises:
+        SigningError: Nobody connected it.
+    """
+    connect = getattr(owner, "connect", None)
+    if connect is not None:
+        channel.progress("Waiting for the wallet in the signing panel")
+        await connect()
+    return owner
+
+
+async def do(nouns: Any, edit: Edit) -> None:
+    """Makes one call of a client, or of an account."""
+    noun, _, verb = edit.verb.partition(".")
+    await getattr(getattr(nouns, noun), verb)(*edit.args, **edit.options)
+
+
+class Owned:
+    """An account whose owner is here.
+
+    Attributes:
+        account: The account; what is changed through it is sent.
+    """
+
+    def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
+        self.account = account
+        # A second handle: a rehearsal and a change that meet must not take each other's previews.
+        self._rehearsal = rehearsal
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, service: AsyncClient, owner: Signer) -> Owned:
+        """Opens the account that a wallet owns.
+
+        Raises:
+            ChainError: It owns none.
+        """
+        account = await service.chain_secured.open(owner)
+        return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
+
+    async def rehearse(self, edit: Edit) -> Preview:
+        """Simulates a call on the chain as it is now. Nothing is signed, nothing is sent.
+
+        Args:
+            edit: The call. Of one that needs several transactions, the first is simulated.
+
+        Raises:
+            ChainError: The contract would refuse it, or the wallet cannot pay for it.
+        """
+        seen: list[Preview] = []
+
+        def stop(preview: Preview) -> bool:
+            seen.append(preview)
+            return False
+
+        async with self._turn:
+            self._rehearsal.on_preview = stop
+            try:
+                await do(self._rehearsal, edit)
+            except SigningError:
+                if not seen:
+                    raise
+        return seen[0]

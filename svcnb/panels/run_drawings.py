@@ -1,0 +1,50 @@
+"""The charts of `svcnb.charts` over runs that are seen, as drawings that take a page's colours.
+
+They are drawn in the kernel, so no page has to load a charting library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.toolkit.run_feed import SeenRun
+
+CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
+"""The same as Python."""
+
+
+def draw(runs: Sequence[SeenRun]) -> list[str]:
+    """Returns the charts as SVG; those that runs like these have nothing for are left out.
+
+    Args:
+        runs: The runs, with names.
+
+    Raises:
+        NothingToDraw: There are none.
+    """
+    import pandas as pd
+
+    from svcnb import charts
+
+    if not runs:
+        raise charts.NothingToDraw("there are no runs to draw")
+    frame = pd.DataFrame(
+        {
+            "started_at": pd.to_datetime([run.started_at for run in runs], unit="s", utc=True),
+            # Charts know runs that a client made; a refusal is a failure there.
+            "status": ["failed" if run.status == "refused" else run.status for run in runs],
+            "elapsed": [run.elapsed for run in runs],
+            "action": [run.action for run in runs],
+            "cid": [run.cid for run in runs],
+            "cost_cents": [run.cost_cents for run in runs],
+        }
+    )
+    found: list[str] = []
+    for chart in (charts.run_timeline, charts.latency, charts.success_rate, charts.spend):
+        try:
+            found.append(charts.svg(chart(frame), theme="auto"))
+        except InvalidArgument:  # latencies of runs that all failed, for one
+            continue
+    return found

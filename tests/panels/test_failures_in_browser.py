@@ -1,0 +1,114 @@
+"""Every panel tells that its service or its kernel is gone, keeps what it showed, and goes on when the service is back.
+
+All six stand in one notebook: opening one takes seconds. Each has to tell by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = """
+import os, tempfile, ipywidgets, svcnb
+history = os.path.join(tempfile.mkdtemp(), "history.sqlite")
+nobody = svcnb.Client({url!r}, triggers_url={triggers!r}, history=history)
+svc = nobody.with_key(nobody.accounts.create("lone"))
+add = svcnb.Action("const main = ({{ n }}) => n + 1", name="add")
+svc.run(add, n=41)
+triggers = svcnb.panels.TriggersPanel(svc)
+ipywidgets.VBox([
+    svcnb.panels.AccountPanel(nobody), svcnb.panels.SigningPanel(svc), svcnb.panels.ActionEditor(svc, add, {{"n": 1}}),
+    svcnb.panels.PermissionsPanel(svc, [add]), svcnb.panels.RunsPanel(svc), triggers,
+])
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A panel, and how it is made to ask its service for something.
+
+    Attributes:
+        title: Its heading.
+        button: What asks.
+        shown: What it shows by then, and still shows when the asking failed.
+        answered: What it shows when the asking succeeded.
+    """
+
+    title: str
+    button: str
+    shown: str
+    answered: str
+
+
+CASES = [
+    Case("Account", "Create", "Account key or usage key", "This is the account key."),
+    Case("Signing", "Take the present time", "The envelope", "The envelope"),
+    Case("Action editor", "Run", "Parameters", "✓ Response"),
+    Case("Permissions", "Read again", "The account has no groups yet", "The account has no groups yet"),
+    Case("Runs", "Read now", "100 % succeeded", "% succeeded"),
+    Case("Triggers", "Read again", "No triggers yet.", "No triggers yet."),
+]
+
+
+def standing(notebook: Any, emulator: Any, **options: Any) -> Any:
+    """Opens a notebook in which every panel is ready to ask."""
+    nb = notebook(CELL.format(url=emulator.base_url, triggers=emulator.triggers_url), **options)
+    nb.panel("Account").get_by_label("Name", exact=True).fill("treasury")
+    door = nb.panel("Triggers")
+    door.get_by_role("link", name="Open the approval page").wait_for()
+    emulator.approve_agent(nb.value("triggers.triggers.challenge"), "panel")
+    door.get_by_role("button", name="It is approved").click()
+    for case in CASES:
+        nb.panel(case.title).get_by_text(case.shown).first.wait_for()
+    return nb
+
+
+def ask(nb: Any, case: Case) -> Any:
+    """Asks by keyboard, and returns the panel."""
+    panel = nb.panel(case.title)
+    panel.get_by_role("button", name=case.button, exact=True).press("Enter")
+    return panel
+
+
+def ended(nb: Any, panel: Any, case: Case) -> None:
+    """Waits until nothing is under way, so that it may be asked again."""
+    button = panel.get_by_role("button", name=case.button, exact=True).element_handle()
+    nb.tab.wait_for_function("button => !button.hasAttribute('aria-busy')", arg=button)
+
+
+def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_back(
+    notebook, start_emulator, tmp_path
+):
+    settings = {"starter_credits": 1000, "state": str(tmp_path / "state")}
+    emulator = start_emulator(**settings)
+    nb = standing(notebook, emulator)
+    emulator.stop()
+    for case in CASES:
+        panel = ask(nb, case)
+        failure = panel.get_by_role("alert").filter(has_text=re.compile("(nothing|no emulator) answers at"))
+        failure.wait_for()
+        assert "svcnb emulator" in failure.inner_text()
+        assert panel.get_by_text(case.shown).first.is_visible()
+        ended(nb, panel, case)
+
+    start_emulator(port=int(emulator.base_url.rpartition(":")[2]), **settings)
+    for case in CASES:
+        panel = ask(nb, case)
+        panel.get_by_text(case.answered).first.wait_for()
+        panel.locator(".svcnb-failure").wait_for(state="detached")
+
+
+def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, session_emulator):
+    nb = standing(notebook, session_emulator, own=True)
+    nb.shut_down()
+    for case in CASES:
+        panel = ask(nb, case)
+        failure = panel.get_by_role("alert").filter(has_text="The kernel does not answer.")
+        failure.wait_for()
+        assert "run the cell that made this panel again" in failure.inner_text()
+        assert panel.get_by_text(case.shown).first.is_visible()

@@ -1,0 +1,41 @@
+/** Transactions before they are signed: each in words, decoded, with its gas. */
+import { h } from "../../lib/panel.ts";
+
+export interface Write {
+  what: string;
+  function: string;
+  /** Name and text. */
+  arguments: [string, string][];
+  gas: number;
+  cost: string;
+  max_cost: string;
+  /** Whether further ones follow that can only be simulated when this one has landed. */
+  first_of_several: boolean;
+}
+
+export function writeList(writes: Write[]): HTMLElement {
+  return h("ol", { class: "svcnb-writes", "aria-label": "Transactions" }, ...writes.map(item));
+}
+
+function item({ what, function: name, arguments: given, gas, cost, max_cost, first_of_several }: Write): HTMLElement {
+  return h(
+    "li",
+    {},
+    h("span", {}, `${what} `),
+    h("span", { class: "svcnb-muted" }, `${gas.toLocaleString("en")} gas, ${cost}, at most ${max_cost}`),
+    first_of_several && h("p", { class: "svcnb-hint" }, "The first of several: one transaction takes ten entries."),
+    h(
+      "details",
+      {},
+      h("summary", {}, "What the contract is told"),
+      h(
+        "table",
+        {},
+        h("tr", {}, h("th", { scope: "row" }, "function"), h("td", {}, h("code", {}, name))),
+        ...given.map(([label, text]) =>
+          h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, h("code", { class: "svcnb-mono" }, text)))
+        ),
+      ),
+    ),
+  );
+}
