@@ -198,6 +198,10 @@ def failure(
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
     hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.patience == "run" else None
+    if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
+        hint = errors.APPROVAL_HINT
+    elif kind is errors.Unauthorized and config.wallet_auth:
+        hint = fix or None  # a wallet's signature was refused, not a key
     error = kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,

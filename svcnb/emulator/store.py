@@ -38,7 +38,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from svcnb.emulator.errors import StateUnusable, Unavailable
@@ -98,7 +98,14 @@ class Store:
 
     def __init__(self, url: str | None = None) -> None:
         self.url = url
-        self._engine = _engine(url)
+        try:
+            self._engine = _engine(url)
+        except (ArgumentError, ValueError) as error:
+            # The text of a URL may hold a password, so it is not repeated.
+            raise StateUnusable(
+                "the database URL cannot be used: write sqlite:////absolute/path.db, or "
+                "postgresql://user:password@host/name with the extra svcnb[postgres]"
+            ) from error
         self._queue: queue.SimpleQueue[tuple[Callable[[Connection], object], Future[object]] | None] = (
             queue.SimpleQueue()
         )

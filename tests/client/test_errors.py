@@ -72,7 +72,7 @@ def test_both_shapes_of_error_bodies_become_the_class_of_their_status(scripted, 
         assert error.message == "the message"
     if shape == "object":
         assert (error.fix, error.docs_url) == ("the fix", "https://docs")
-        assert "the fix" in str(error)
+        assert ("Next step: the fix" in str(error)) == (kind not in {errors.Unauthorized, errors.OutOfCredit})
 
 
 def test_a_page_in_html_means_that_this_is_not_the_api(scripted) -> None:
@@ -89,6 +89,14 @@ def test_a_redirection_is_not_followed_but_told(scripted) -> None:
     with pytest.raises(errors.NotTheApi) as caught:
         svc.wallets.list()
     assert "https://elsewhere" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [errors.Unauthorized, errors.OutOfCredit])
+def test_the_next_step_is_a_call_of_this_client_not_a_request_by_hand(kind) -> None:
+    error = kind("no", status=401, fix="Send a header.")
+    assert f"Next step: {error.hint}" in str(error)
+    assert "svc." in error._repr_html_()
+    assert error.fix == "Send a header."
 
 
 def test_what_to_do_when_forbidden_depends_on_what_was_tried(scripted) -> None:
