@@ -12,6 +12,11 @@ _SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
 # Where parts are fetched to is the machine's business; everything else would change what is seen.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
+# What the tests themselves read: how much of the parts that are run by name, and what they are given.
+KEPT_PREFIXES = (
+    "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_MAP_", "SVC_MODEL_",
+    "SVC_SOAK_",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--live"):
         return
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
-        del os.environ[name]
+        if not name.startswith(KEPT_PREFIXES):
+            del os.environ[name]
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ["SVC_HISTORY"] = "off"
     # Records of mints under way are kept where they end with the run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from svcnb.exit_codes import ExitCode
 
@@ -67,10 +67,10 @@ def explain(error: BaseException) -> Explanation | None:
     return None
 
 
-def _of_part(error: BaseException) -> Explanation:
+def _of_part(error: Any) -> Explanation:
     if _is(error, "svcnb.parts.fetch", "PartCorrupt"):
         return Explanation(str(error), "", ExitCode.PART_MISSING)
-    message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)  # type: ignore[attr-defined]
+    message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)
     return Explanation(message, hint, ExitCode.PART_MISSING)
 
 
@@ -116,9 +116,9 @@ def _is(error: BaseException, module: str, name: str) -> bool:
     return isinstance(kind, type) and isinstance(error, kind)
 
 
-def _invalid(error: BaseException) -> str:
+def _invalid(error: Any) -> str:
     lines = []
-    for found in error.errors():  # type: ignore[attr-defined]
+    for found in error.errors():
         where = ".".join(str(part) for part in found["loc"])
         if found["type"] == "extra_forbidden":
             lines.append(_unknown(where))

@@ -7,7 +7,7 @@ import ssl
 import time
 import weakref
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -69,9 +69,11 @@ class SyncTransport:
             else:
                 answer = _answer(self._client.request(**_arguments(request)), sent_at, begun)
         except httpx.HTTPError as error:
-            raise _explain(error, request) from error
+            raise _explain(error, request) from _bare(error)
         except RuntimeError as error:
-            raise _closed(error) from error
+            raise _closed(error) from _bare(error)
+        except BaseException as error:  # noqa: BLE001 - above all KeyboardInterrupt, of which notebooks show the most
+            raise _bare(error)  # noqa: B904 - it is the same error
         self.clock.observe(answer)
         return answer
 
@@ -107,11 +109,13 @@ class AsyncTransport:
         try:
             response = await self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
-            raise _explain(error, request) from error
+            raise _explain(error, request) from _bare(error)
         except RuntimeError as error:
             if not self._client.is_closed:
-                raise
-            raise _closed(error) from error
+                raise _bare(error)  # noqa: B904 - it is the same error
+            raise _closed(error) from _bare(error)
+        except BaseException as error:  # noqa: BLE001 - as above
+            raise _bare(error)  # noqa: B904 - it is the same error
         answer = _answer(response, sent_at, begun)
         self.clock.observe(answer)
         return answer
@@ -126,6 +130,21 @@ def _close(client: httpx.Client, near: Mapping[str, Loopback | None]) -> None:
     for connections in near.values():
         if connections is not None:
             connections.close()
+
+
+E = TypeVar("E", bound=BaseException)
+
+
+def _bare(error: E) -> E:
+    """The error without the frames of the HTTP library, whose variables hold the request's headers.
+
+    Tracebacks that show variables (``%xmode Verbose``, ``pytest -l``, crash reporters) would show the key.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = None
+        each = each.__cause__ or each.__context__
+    return error
 
 
 def _options(base_url: str) -> dict[str, Any]:

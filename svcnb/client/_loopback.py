@@ -113,8 +113,12 @@ def simple(url: str) -> SplitResult | None:
     """The parts of an address that `Loopback` can ask as it stands, None for any other."""
     if not (url.isascii() and url.isprintable()) or " " in url:
         return None
-    parts = urlsplit(url)
-    return parts if parts.scheme == "http" and "@" not in parts.netloc else None
+    try:
+        parts = urlsplit(url)
+        plain = parts.scheme == "http" and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # no such port, no such address
+        return None
+    return parts if plain else None
 
 
 def _by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -28,8 +28,8 @@ class Call(Generic[T]):
         path: Path below ``/core/v1``, or what finds it in a vocabulary. A path that starts with ``//`` is taken from
             the root of the server instead.
         parse: Makes the result of the decoded JSON body and the answer's headers.
-        body: What is sent as JSON; None sends no body.
-        query: Query parameters.
+        body: What is sent as JSON; None sends no body. It may hold a credential, so it is never shown.
+        query: Query parameters; never shown, as the body.
         key: Whether the configured key is sent.
         control: Whether the secret of the emulator's control plane is sent, when there is one.
         repeatable: Whether the call may be sent again when it is unknown if it arrived.
@@ -44,8 +44,8 @@ class Call(Generic[T]):
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str | Callable[[Vocabulary], str]
     parse: Callable[[Any, Answer], T]
-    body: object = None
-    query: Mapping[str, str | int] | None = None
+    body: object = field(default=None, repr=False)
+    query: Mapping[str, str | int] | None = field(default=None, repr=False)
     key: bool = True
     control: bool = False
     repeatable: bool = False
@@ -58,12 +58,12 @@ class Call(Generic[T]):
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request, ready to send."""
+    """One HTTP request, ready to send. Only its method is shown: all the rest may hold a credential."""
 
     method: str
-    url: str
-    headers: Mapping[str, str]
-    content: bytes | None
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = field(repr=False)
     connect_timeout: float
     timeout: float
 
@@ -75,14 +75,14 @@ class Answer:
     Attributes:
         status: HTTP status.
         headers: Header values by lower-case name.
-        content: The body.
+        content: The body; never shown, since a new key may stand in it.
         sent_at: Unix seconds when the request left.
         elapsed: Seconds until the answer was complete.
     """
 
     status: int
     headers: Mapping[str, str]
-    content: bytes
+    content: bytes = field(repr=False)
     sent_at: float
     elapsed: float
 

@@ -80,6 +80,18 @@ def build(call: Call[Any], config: Config) -> Request:
     url = base + path[1:] if path.startswith("//") else base + ("" if call.base is not None else API_PATH) + path
     if call.query:
         url += "?" + urlencode(call.query)
+    return Request(
+        method=call.method,
+        url=url,
+        # Made last, and in no variable of this frame: a traceback with variables shows no key.
+        content=None if call.body is None else encode(call.body),
+        headers=_headers(call, config),
+        connect_timeout=config.timeouts.connect,
+        timeout=getattr(config.timeouts, call.patience),
+    )
+
+
+def _headers(call: Call[Any], config: Config) -> dict[str, str]:
     headers = {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
@@ -89,19 +101,9 @@ def build(call: Call[Any], config: Config) -> Request:
         headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
     if config.correlation_id and call.path:  # without a path it is a chain's node, which it does not concern
         headers["X-Correlation-Id"] = config.correlation_id
-    headers |= call.headers or {}
-    content: bytes | None = None
     if call.body is not None:
         headers["Content-Type"] = "application/json"
-        content = encode(call.body)
-    return Request(
-        method=call.method,
-        url=url,
-        headers=headers,
-        content=content,
-        connect_timeout=config.timeouts.connect,
-        timeout=getattr(config.timeouts, call.patience),
-    )
+    return headers | dict(call.headers or {})
 
 
 def encode(body: object) -> bytes:
@@ -157,11 +159,8 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        body = parse(answer.content) if answer.content else None
-    except ValueError:
-        raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
-    try:
-        return call.parse(body, answer)
+        # In no variable: the body may hold a new key, and tracebacks may show variables.
+        return call.parse(_body(answer, request), answer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, errors.SvcnbError):
             raise
@@ -169,6 +168,13 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
             f"{_asked(request)} answered {answer.status} with JSON of another shape: {_one_line(error)}",
             hint="The service may be of another version: svc.node.version(), or `svcnb doctor`.",
         ) from None
+
+
+def _body(answer: Answer, request: Request) -> Any:
+    try:
+        return parse(answer.content) if answer.content else None
+    except ValueError:
+        raise errors.NotTheApi(f"{_asked(request)} answered {answer.status} with something that is not JSON") from None
 
 
 def failure(

@@ -47,21 +47,27 @@ class ControlPlane:
         # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.
         connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
         headers = {"Accept": "application/json"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
+        place = f"{url.path}?{url.query}" if url.query else url.path
         try:
-            connection.request(method, f"{url.path}?{url.query}" if url.query else url.path, payload, headers)
+            connection.request(method, place, payload, headers | self._authorization())
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
-            raise EmulatorUnreachable(f"no emulator answers at {self._control_url} ({error})") from error
+            # Without the library's frames, whose variables hold the headers.
+            raise EmulatorUnreachable(
+                f"no emulator answers at {self._control_url} ({error})"
+            ) from error.with_traceback(None)
         finally:
             connection.close()
         return _read(answer.status, text, path)
+
+    def _authorization(self) -> dict[str, str]:
+        # In no variable of `request`: a traceback that shows variables shows no token.
+        return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
 
 def given(**members: object) -> dict[str, object]:

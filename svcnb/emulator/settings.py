@@ -41,7 +41,7 @@ class Settings(BaseModel):
         pydantic.ValidationError: A value is outside its range, or two settings contradict each other.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,), hide_input_in_errors=True)
 
     # --- where it listens and keeps its state -------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on. Beyond loopback needs control_token.")

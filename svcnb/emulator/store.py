@@ -326,8 +326,8 @@ def session_lives(connection: Connection, name: str) -> bool:
 
 
 _SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
-_SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()")  # noqa: S608
-_LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608
+_SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()")  # noqa: S608 - our own text
+_LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608 - our own text
 
 
 _BEGIN: Final = Statement(text("BEGIN IMMEDIATE"))
@@ -342,10 +342,10 @@ def _engine(url: str | None) -> Engine:
         return _shared_engine(url)
 
     @event.listens_for(engine, "connect")
-    def _connect(connection: object, _record: object) -> None:
+    def _connect(connection: Any, _record: object) -> None:
         # The driver must not open transactions by itself, or savepoints would commit early.
-        connection.isolation_level = None  # type: ignore[attr-defined]
-        cursor = connection.cursor()  # type: ignore[attr-defined]
+        connection.isolation_level = None
+        cursor = connection.cursor()
         if url is not None:
             cursor.execute("PRAGMA journal_mode=WAL")
             # FULL: an acknowledged write survives the machine losing power, not only the process dying.

@@ -72,7 +72,7 @@ def test_a_frame_goes_in_and_a_frame_comes_out(scripted) -> None:
 
 def test_no_more_runs_than_asked_for_go_at_once(scripted) -> None:
     lock, now, most = threading.Lock(), 0, 0
-    together = threading.Barrier(5, timeout=10)
+    together = threading.Barrier(5, timeout=60)
 
     def handle(_: httpx.Request) -> httpx.Response:
         nonlocal now, most

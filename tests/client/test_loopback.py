@@ -191,7 +191,15 @@ def test_a_closed_client_says_so(site) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["https://localhost/", "http://user:word@localhost/", "http://localhost/ü", "http://localhost/a b", "ftp://x/"],
+    [
+        "https://localhost/",
+        "http://user:word@localhost/",
+        "http://localhost/ü",
+        "http://localhost/a b",
+        "ftp://x/",
+        "http://localhost:70000/",
+        "http://[::1/",
+    ],
 )
 def test_addresses_that_need_more_are_left_to_the_library(url) -> None:
     assert simple(url) is None

@@ -22,7 +22,7 @@ from svcnb.control import ControlRefused, EmulatorUnreachable
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
-DEADLINE_S = 20
+DEADLINE_S = 60
 
 
 def chain_config(base_url: str) -> dict[str, object]:

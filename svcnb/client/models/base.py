@@ -16,7 +16,9 @@ class Model(BaseModel):
     no secrets. Equal results show equally on every machine.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=True, hide_input_in_errors=True
+    )
 
     quiet: ClassVar[frozenset[str]] = frozenset()
     """Fields that are left out of displays: they differ from run to run."""

@@ -35,9 +35,10 @@ class LocalSigner(Signer):
     __slots__ = ("_address", "_key")
 
     def __init__(self, key: Secret) -> None:
-        secret = _secret_bytes(key.reveal())
-        self._key = Secret("0x" + secret.hex())
-        self._address = checksum_address(_or_signing_error(lambda: address_of_secret(secret)))
+        # No variable holds the key, here and below: tracebacks may show variables, and with them this wallet.
+        self._address = ""
+        self._key = Secret("0x" + _secret_bytes(key).hex())
+        self._address = checksum_address(_or_signing_error(lambda: address_of_secret(_secret_bytes(self._key))))
 
     @classmethod
     def from_key(cls, key: str | bytes | Secret) -> LocalSigner:
@@ -128,7 +129,7 @@ class LocalSigner(Signer):
         Returns:
             ``0x`` and 65 bytes.
         """
-        return "0x" + sign_digest(digest, _secret_bytes(self._key.reveal())).hex()
+        return "0x" + sign_digest(digest, _secret_bytes(self._key)).hex()
 
     def sign_message(self, message: str | bytes) -> str:
         """Signs a personal message (EIP-191).
@@ -170,9 +171,9 @@ class LocalSigner(Signer):
         raise TypeError("a signer holds a private key and is not pickled: save it to a key file")
 
 
-def _secret_bytes(text: str) -> bytes:
+def _secret_bytes(key: Secret) -> bytes:
     try:
-        return parse_hex(text, SECRET_BYTES, "private key")
+        return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:
         raise SigningError(error.message, hint="A private key is 0x and 64 hex digits.") from None
 

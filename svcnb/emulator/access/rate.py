@@ -7,11 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from svcnb.emulator import rates
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Guard
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Call
+    from svcnb.emulator.store import Store
 
 _REFILL_S: Final = 60.0
 _KEPT: Final = 10_000
@@ -50,10 +52,25 @@ class Buckets:
             self._buckets.popitem(last=False)
         return allowed
 
+    async def take_among_all(self, store: Store, address: str) -> bool:
+        """As `take`, together with all servers that share the database; there a full bucket lasts 60 seconds.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+        """
+        if self._burst is None or not store.shared:
+            return self.take(address)
+        burst = self._burst
+        # The machines' time: a frozen clock of an emulator must not refuse for ever.
+        wait_s = await store.run(
+            lambda connection: rates.admit(connection, what="new_account", who=address, limit=burst, now=time.time())
+        )
+        return wait_s is None
+
 
 async def _check(call: Call) -> None:
     client = call.request.client
-    if not call.service.new_accounts.take(client.host if client else ""):
+    if not await call.service.new_accounts.take_among_all(call.service.store, client.host if client else ""):
         raise StructuredError(
             429,
             "Too many accounts were created from this address within a minute.",

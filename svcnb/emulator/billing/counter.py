@@ -108,7 +108,7 @@ class Counter:
             for _, done in served or self._take():
                 done.cancel()
             raise
-        except Exception as error:  # noqa: BLE001  every caller gets it
+        except Exception as error:  # noqa: BLE001 - every caller gets it
             for _, done in served or self._take():
                 if not done.done():
                     done.set_exception(error)

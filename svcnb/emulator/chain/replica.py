@@ -28,6 +28,7 @@ _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
 """Entries after which the state is dumped; more on a long chain, whose dump is larger."""
 _KEPT_MARKS: Final = 64
+"""States that the node remembers. It keeps each whole, and forgets none but by going back past it."""
 
 
 class NoBlock(ChainUnavailable):
@@ -196,11 +197,10 @@ class Replica:
     # --- going back -------------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Dump:
-        """The whole state; the node remembers it too."""
+        """The whole state; the node remembers it too, while it does not remember too many."""
         dump = await self._dump()
-        self._marks[dump.digest] = await self.ask("evm_snapshot")
-        while len(self._marks) > _KEPT_MARKS:
-            self._marks.pop(next(iter(self._marks)))
+        if dump.digest not in self._marks and len(self._marks) < _KEPT_MARKS:
+            self._marks[dump.digest] = await self.ask("evm_snapshot")
         return dump
 
     async def go_back(self, dump: Dump) -> None:
@@ -215,9 +215,12 @@ class Replica:
 
     async def _revert(self, dump: Dump) -> bool:
         """Goes back within the running node, which takes a millisecond instead of a tenth of a second."""
-        mark = self._marks.pop(dump.digest, None)
-        if mark is None:
+        if (mark := self._marks.get(dump.digest)) is None:
             return False
+        # Going back to a state makes the node forget it, and those after it.
+        order = list(self._marks)
+        for later in order[order.index(dump.digest) :]:
+            del self._marks[later]
         try:
             if not await self.ask("evm_revert", mark):
                 return False

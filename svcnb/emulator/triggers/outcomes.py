@@ -37,7 +37,7 @@ class Answer:
     @property
     def is_thrown(self) -> bool:
         """Whether the action itself failed: the 500 with a JSON string (specification 7, shape 2)."""
-        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004
+        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - the status of HTTP
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class _Record:
     def of(cls, row: Row[Any]) -> Self:
         """The record in a row that holds all its columns."""
         mapping = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it
-        return cls(**{field.name: mapping[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{field.name: mapping[field.name] for field in fields(cls)})  # type: ignore[arg-type]  # every record is a dataclass
 
 
 @dataclass(frozen=True)

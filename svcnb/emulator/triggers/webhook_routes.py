@@ -37,12 +37,13 @@ async def receive(ask: Ask) -> Response:
     """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()
-    triggers.posts_by_address.count(request.client.host if request.client else "", now)
+    sender = request.client.host if request.client else ""
+    await triggers.posts_by_address.count_among_all(triggers.store, sender, now)
     trigger = await _target(ask)
     body = await ask.bytes(MAX_WEBHOOK_BYTES)
     headers = safe_headers(request.scope["headers"], triggers.vocabulary)
     given = to_json(run_input(body, ask.header("content-type"), headers))
-    triggers.posts_by_user.count(trigger.user_id, now)
+    await triggers.posts_by_user.count_among_all(triggers.store, trigger.user_id, now)
     identifier = triggers.randomness.uuid4("trigger run")
 
     def work(connection: Connection) -> None:

@@ -13,7 +13,9 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from svcnb.emulator.triggers.errors import bad, limited
+from svcnb.emulator import rates
+from svcnb.emulator.store import Store
+from svcnb.emulator.triggers.errors import Refused, bad, limited
 from svcnb.emulator.triggers.store import to_json
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -139,12 +141,29 @@ class RateWindow:
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()
         if len(posts) >= self._limit:
-            raise limited(
-                self._code,
-                f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}.",
-                max(1, int(posts[0] + _WINDOW_S - now) + 1) if posts else _WINDOW_S,
-            )
+            raise self._refusal(posts[0] + _WINDOW_S - now)
         posts.append(now)
+
+    async def count_among_all(self, store: Store, who: str, now: float) -> None:
+        """As `count`, together with all servers that share the database.
+
+        Raises:
+            Refused: 429, as in `count`.
+            StoreUnavailable: The database does not answer.
+        """
+        if self._limit is None or not store.shared:
+            self.count(who, now)
+            return
+        limit = self._limit
+        wait_s = await store.run(
+            lambda connection: rates.admit(connection, what=self._code, who=who, limit=limit, now=now)
+        )
+        if wait_s is not None:
+            raise self._refusal(wait_s)
+
+    def _refusal(self, wait_s: float) -> Refused:
+        text = f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}."
+        return limited(self._code, text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:
         """Forgets all posts."""

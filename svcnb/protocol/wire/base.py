@@ -11,13 +11,13 @@ class Request(BaseModel):
     Building one checks it, so the client refuses before sending what the service would refuse after.
     """
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True)
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True)
 
 
 class Response(BaseModel):
     """A response body: unknown members are kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, hide_input_in_errors=True)
 
 
 class Success(Response):

@@ -1,0 +1,71 @@
+"""Servers that share a PostgreSQL count together how often somebody comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+from sqlalchemy import Connection, func, select
+
+from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.rates import admit, times
+from svcnb.emulator.store import Store
+from svcnb.emulator.triggers.errors import Refused
+from svcnb.emulator.triggers.webhooks import RateWindow
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    opened = Store(None if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def servers(postgres_url: str) -> Iterator[list[Store]]:
+    opened = [Store(postgres_url) for _ in range(3)]
+    yield opened
+    for store in opened:
+        store.close()
+
+
+def coming(who: str, now: float, *, what: str = "post", limit: int = 3) -> Callable[[Connection], float | None]:
+    return partial(admit, what=what, who=who, limit=limit, now=now)
+
+
+async def test_a_window_takes_its_limit_and_slides(store: Store) -> None:
+    for moment in (0.0, 1.0, 2.0):
+        assert await store.run(coming("a", moment)) is None
+    assert await store.run(coming("a", 59.0)) == 1.0
+    assert await store.run(coming("b", 59.0)) is None
+    assert await store.run(coming("a", 59.0, what="something else")) is None
+    assert await store.run(coming("a", 60.0)) is None
+    assert await store.run(coming("a", 60.5)) == 0.5
+    assert await store.run(coming("a", 61.0)) is None
+
+
+async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> None:
+    for number in range(20):
+        await store.run(coming(f"once {number}", float(number)))
+    await store.run(coming("later", 1_000.0))
+    rows = await store.run(lambda connection: connection.execute(select(func.count()).select_from(times)).scalar_one())
+    assert rows == 1
+
+
+async def test_servers_admit_together_what_one_would(servers: list[Store]) -> None:
+    windows = [RateWindow(10, "ip_rate_limited", "address") for _ in servers]
+    posts = [windows[n % 3].count_among_all(servers[n % 3], "1.2.3.4", 100.0) for n in range(30)]
+    answers = await asyncio.gather(*posts, return_exceptions=True)
+    refused = [answer for answer in answers if answer is not None]
+    assert len(refused) == 20
+    assert {(answer.status, answer.code) for answer in refused if isinstance(answer, Refused)} == {
+        (429, "ip_rate_limited")
+    }
+
+
+async def test_servers_let_an_address_create_together_what_one_would(servers: list[Store]) -> None:
+    buckets = [Buckets(4) for _ in servers]
+    taken = await asyncio.gather(*(buckets[n % 3].take_among_all(servers[n % 3], "1.2.3.4") for n in range(12)))
+    assert sum(taken) == 4
