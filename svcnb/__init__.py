@@ -6,6 +6,7 @@ client does say which extra brings it.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -135,11 +136,13 @@ _HOME: Final = {
 
 _ROOMS: Final = {
     "charts": "lab",
-    "chain": "chain",
     "panels": "lab",
     "reports": "reports",
+    "testing": "testing",
+    "toolkit": "",
+    "workshop": "emulator",
 }
-"""Parts of the package that need an extra, and which."""
+"""Rooms that are found without an import of their own, and the extra that each needs."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -160,7 +163,8 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return _room(name)
     if name not in __all__:
-        raise AttributeError(f"module 'svcnb' has no attribute {name!r}")
+        # With its name and owner, Python suggests what was meant.
+        raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     module = import_module(_HOME.get(name, _ERRORS))
     value = module if name == "exercises" else getattr(module, name)
     globals()[name] = value
@@ -168,7 +172,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_ROOMS, "__version__"])
 
 
 def _room(name: str) -> Any:
@@ -177,4 +181,6 @@ def _room(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name == f"svcnb.{name}":
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}") from None
+        if not _ROOMS[name]:
+            raise
         raise ImportError(f"svcnb.{name} needs: pip install 'svcnb[{_ROOMS[name]}]'") from error

@@ -204,7 +204,9 @@ class _Process:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
             kind, hint = _BY_EXIT_CODE.get(code, (EmulatorNotStarted, "The lines above say why."))
-            raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log=self._tail())
+            # Its own next step speaks of the command line; the one of this error replaces it.
+            told = [line for line in self._tail().splitlines() if not line.startswith("Next step: ")]
+            raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log="\n".join(told))
         return self._ready
 
     def stop(self) -> None:

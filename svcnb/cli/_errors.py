@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from svcnb.exit_codes import ExitCode
 
@@ -56,6 +57,9 @@ def explain(error: BaseException) -> Explanation | None:
     if isinstance(error, ImportError) and ": pip install" in str(error):  # a part of ours that says what it needs
         message, _, advice = str(error).partition(": ")
         return Explanation(f"{message} something that is not installed", f"Run: {advice}", ExitCode.PART_MISSING)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
+        return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
         return Explanation(
             f"{error.name} is not installed", f"Run: pip install 'svcnb[{extra}]'", ExitCode.PART_MISSING
@@ -63,15 +67,17 @@ def explain(error: BaseException) -> Explanation | None:
     return None
 
 
-def _of_part(error: BaseException) -> Explanation:
+def _of_part(error: Any) -> Explanation:
     if _is(error, "svcnb.parts.fetch", "PartCorrupt"):
         return Explanation(str(error), "", ExitCode.PART_MISSING)
-    message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)  # type: ignore[attr-defined]
+    message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)
     return Explanation(message, hint, ExitCode.PART_MISSING)
 
 
 def _of_state(error: BaseException) -> Explanation:
-    return Explanation(str(error), "Choose another --state folder, or move this one away.", ExitCode.STATE_UNUSABLE)
+    return Explanation(
+        str(error), "Choose another --state folder or --database, or move this one away.", ExitCode.STATE_UNUSABLE
+    )
 
 
 def _of_port(error: BaseException) -> Explanation:
@@ -87,7 +93,12 @@ def _of_settings(error: BaseException) -> Explanation:
 
 
 def _of_client(error: BaseException) -> Explanation:
-    message, hint = str(getattr(error, "message", error)), str(getattr(error, "hint", ""))
+    from svcnb.cli._advice import advice
+
+    message = str(getattr(error, "message", error))
+    if _is(error, "svcnb.client.errors", "ActionError"):  # whose text has the kind and the line as well
+        message = str(error).removeprefix("Error: ")
+    hint = advice(error)
     code = ExitCode.FAILED
     if _is(error, "svcnb.client.errors", "TransportError") or _is(error, "svcnb.control", "EmulatorUnreachable"):
         code = ExitCode.UNREACHABLE
@@ -105,14 +116,25 @@ def _is(error: BaseException, module: str, name: str) -> bool:
     return isinstance(kind, type) and isinstance(error, kind)
 
 
-def _invalid(error: BaseException) -> str:
+def _invalid(error: Any) -> str:
     lines = []
-    for found in error.errors():  # type: ignore[attr-defined]
+    for found in error.errors():
         where = ".".join(str(part) for part in found["loc"])
+        if found["type"] == "extra_forbidden":
+            lines.append(_unknown(where))
+            continue
         said = str(found["msg"]).removeprefix("Value error, ")
-        seen = f" (seen: {found['input']!r})" if where and found["type"] != "extra_forbidden" else ""
+        seen = f" (seen: {found['input']!r})" if where else ""
         lines.append(f"{where}: {said}{seen}" if where else said)
     return "; ".join(lines)
+
+
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    settings = getattr(sys.modules.get("svcnb.emulator.settings"), "Settings", None)
+    near = get_close_matches(name, getattr(settings, "model_fields", ()))
+    return f"there is no setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
 
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
@@ -126,6 +148,8 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
     ("pydantic", "ValidationError", _of_settings),
     ("svcnb.client.errors", "SvcnbError", _of_client),
 )
+
+_FILE_HINT = "Check that it exists, that you may read and write there, and that the disk has room."
 
 _EXTRAS = {
     "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},

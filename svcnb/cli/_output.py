@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -27,12 +28,18 @@ def show(value: object, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
     elif isinstance(plain, list):
-        for entry in plain:
-            click.echo(_line(entry))
+        for line in _table(plain):
+            click.echo(line)
+        if not plain:
+            click.echo("There are none.", err=True)  # silence would look like a failure
     elif isinstance(plain, dict):
         width = max((len(name) for name in plain), default=0)
         for name, entry in plain.items():
-            click.echo(f"{name:<{width}}  {_line(entry)}")
+            several = isinstance(entry, list) and all(isinstance(each, dict) for each in entry)
+            first, *more = (_table(entry) or ["-"]) if several else [_line(entry)]
+            click.echo(f"{name:<{width}}  {first}".rstrip())
+            for line in more:
+                click.echo(f"{'':<{width}}  {line}")
     else:
         click.echo(_line(plain))
 
@@ -49,6 +56,29 @@ def jsonable(value: object) -> Any:
     if isinstance(value, Iterable):
         return [jsonable(entry) for entry in value]
     return str(value)
+
+
+class Noun(click.Group):
+    """A group of commands whose list tells each one's first sentence whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the list; click would cut the sentences at the edge of the terminal."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _table(entries: Sequence[Any]) -> list[str]:
+    """Lines with their columns under each other; a terminal, where a person reads, gets their names above."""
+    if not entries or not all(isinstance(entry, dict) for entry in entries):
+        return [_line(entry) for entry in entries]
+    names = [name for name in entries[0] if any(entry.get(name) not in (None, "") for entry in entries)]
+    rows = [["" if entry.get(name) is None else _line(entry[name]) for name in names] for entry in entries]
+    if sys.stdout.isatty():
+        rows.insert(0, [name.upper().replace("_", " ") for name in names])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
+    return ["  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _line(value: object) -> str:

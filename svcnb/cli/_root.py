@@ -24,6 +24,15 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(f"svcnb.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the names that are near a mistyped one."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
+
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         """The text that is printed without click, too."""
         return help_text().rstrip("\n")

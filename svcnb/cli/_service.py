@@ -1,12 +1,14 @@
-"""Options that every command with a service has, and the client they make."""
+"""Options that every command with a service has, the client they make, and files with secrets and sources."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -40,9 +42,87 @@ def read_secret(file: Path) -> str:
     return text.strip()
 
 
-def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any]) -> None:
-    """Prints a new key, which nobody can show again, on standard output, and the advice on standard error."""
+def read_source(file: Path) -> str:
+    """An action's source as it stands, byte for byte; ``-`` is standard input.
+
+    Raises:
+        click.BadParameter: It is no text in UTF-8, as actions are.
+    """
+    # Bytes, not text: a changed line end would be another action.
+    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    try:
+        text = source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise click.BadParameter(
+            f"{file} is no text in UTF-8: byte {source[error.start]:#04x} at {error.start}. Save it as UTF-8.",
+            param_hint="FILE",
+        ) from None
+    if not text:
+        raise click.BadParameter(
+            f"{file} is empty. Write for example: async function main({{ n }}) {{ return n + 1; }}", param_hint="FILE"
+        )
+    return text
+
+
+def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The option ``--save`` of every command that makes a key."""
+    return click.option(
+        "--save",
+        "save",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Keep the key in this new file, which you alone may read, and do not print it; as --key-file takes it.",
+    )(function)
+
+
+@contextmanager
+def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
+    """Makes the file for a key before the key is made: a key that found no room would be lost.
+
+    Args:
+        file: A file that does not exist; None to print the key instead.
+
+    Raises:
+        click.BadParameter: It exists. A key is never written over.
+    """
+    if file is None:
+        yield None
+        return
+    try:
+        opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - in the block below
+    except FileExistsError:
+        raise click.BadParameter(
+            f"{file} exists, and a key is never written over. Name a new file.", param_hint="--save"
+        ) from None
+    try:
+        with opened:
+            yield opened
+    except BaseException:
+        if not file.stat().st_size:
+            file.unlink()
+        raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
+    """Prints a new key, which nobody can show again, on standard output, and the advice on standard error.
+
+    Args:
+        name: What the answer calls it.
+        secret: The key.
+        as_json: As one JSON document.
+        beside: What is printed with it.
+        into: Takes the key in place of standard output.
+    """
     from svcnb.cli._output import show
 
+    if into is not None:
+        into.write(secret + "\n")
+        into.flush()
+        show(beside | {"key_file": into.name}, as_json=as_json)
+        return
     show({name: secret} | beside, as_json=as_json)
     click.echo("The key is shown this once: store it now.", err=True)

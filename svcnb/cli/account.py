@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._output import json_option, show
-from svcnb.cli._service import read_secret, tell_secret, with_service
+from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WALLET_HELP = "File that holds the wallet's private key, in hex or as an encrypted key file; - is standard input."
 
 
-@click.group("account")
+@click.group("account", cls=Noun)
 def command() -> None:
     """Make accounts, look at them, and hand them over."""
 
@@ -54,6 +54,7 @@ def _with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     help=_WALLET_HELP,
 )
 @click.option("--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's.")
+@save_option
 @json_option
 @with_service
 def create(
@@ -64,6 +65,7 @@ def create(
     chain_secured: bool,
     wallet_key_file: Path | None,
     contract_wallet: str | None,
+    save: Path | None,
     as_json: bool,
 ) -> None:
     """Make an account called NAME and print its key, this once.
@@ -74,10 +76,13 @@ def create(
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
             raise click.UsageError("A wallet owns an account only with --chain-secured.")
-        account = service.accounts.create(name, description=description, email=email)
-        beside = {"wallet_address": account.wallet_address}
-        tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside)
+        with new_key_file(save) as into:
+            account = service.accounts.create(name, description=description, email=email)
+            beside = {"wallet_address": account.wallet_address}
+            tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
         return
+    if save is not None:
+        raise click.UsageError("A ChainSecured account has no key to --save: its wallet is the credential.")
     if wallet_key_file is None:
         raise click.UsageError("--chain-secured needs --wallet-key-file: the wallet that will own the account.")
     owner = _signer(wallet_key_file, contract_wallet)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -18,13 +18,15 @@ def cid_or_file(text: str) -> str:
     """A CID as it stands, or the CID of a source file."""
     path = Path(text)
     if not path.is_file():
+        if path.suffix or "/" in text:
+            raise click.BadParameter(f"{text} is no CID, and there is no such file.", param_hint="ACTION")
         return text
     from svcnb.protocol.cid import cid
 
     return cid(path.read_bytes())
 
 
-@click.group("actions")
+@click.group("actions", cls=Noun)
 def command() -> None:
     """Register actions and put them into groups.
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("billing")
+@click.group("billing", cls=Noun)
 def command() -> None:
     """Credit: balance and top-up."""
 

@@ -6,10 +6,16 @@ cannot differ.
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
 import click
 
 from svcnb.cli._serve import serve
 from svcnb.emulator.settings import ENVIRONMENT_PREFIX, Settings
+
+_KINDS = {bool: "[true|false]", int: "INTEGER", float: "NUMBER", Path: "PATH"}
 
 _HELP = f"""Run the service on this machine.
 
@@ -25,18 +31,26 @@ Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upp
 def _options() -> list[click.Parameter]:
     options: list[click.Parameter] = []
     for name, field in Settings.model_fields.items():
-        default = field.default
+        default = str(field.default).lower() if isinstance(field.default, bool) else field.default
         shown = "" if default is None else f" Default: {default}."
         options.append(
             click.Option(
                 [f"--{name.replace('_', '-')}", name],
                 # Text throughout: the table's own types check it, with one error for arguments and environment alike.
                 type=str,
-                metavar="TEXT" if default is None else type(default).__name__.upper(),
+                metavar=_kind(field.annotation),
                 help=f"{field.description}{shown}",
             )
         )
     return options
+
+
+def _kind(annotation: Any) -> str:
+    """What a setting takes, as help shows it: ``[allow|deny]``, ``INTEGER``, ``TEXT``."""
+    inner = [kind for kind in get_args(annotation) if kind is not NoneType] or [annotation]
+    if get_origin(annotation) is Literal:
+        return f"[{'|'.join(map(str, inner))}]"
+    return _KINDS.get(inner[0], "TEXT")
 
 
 def _run(**options: str | None) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("groups")
+@click.group("groups", cls=Noun)
 def command() -> None:
     """Groups: which keys may run which actions with which wallets.
 

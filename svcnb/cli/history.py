@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 _SINCE = "Only since then, as a span back from now: 12h, 7d."
 
 
-@click.group("history")
+def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    from svcnb.protocol.durations import seconds
+
+    try:
+        if text is not None:
+            seconds(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+    return text
+
+
+@click.group("history", cls=Noun)
 def command() -> None:
     """Past runs of this machine's clients, and what they cost.
 
@@ -23,9 +34,9 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--limit", type=int, default=20, show_default=True, help="Most runs shown, newest first.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most runs shown, newest first.")
 @click.option("--status", type=click.Choice(["success", "failed"]), help="Only those.")
-@click.option("--since", help=_SINCE)
+@click.option("--since", callback=_span, help=_SINCE)
 @json_option
 def list_(limit: int, status: Literal["success", "failed"] | None, since: str | None, as_json: bool) -> None:
     """List past runs, newest first."""
@@ -53,7 +64,7 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
     show_default=True,
     help="What to add up by.",
 )
-@click.option("--since", help=_SINCE)
+@click.option("--since", callback=_span, help=_SINCE)
 @json_option
 def spend(by: By, since: str | None, as_json: bool) -> None:
     """Add up what past runs cost, in cents."""

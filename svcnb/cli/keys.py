@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import json_option, show
-from svcnb.cli._service import tell_secret, with_service
+from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _GROUPS = "a group's number, 0 for all; may be repeated"
 
 
-@click.group("keys")
+@click.group("keys", cls=Noun)
 def command() -> None:
     """Usage keys: credentials that may do little.
 
@@ -43,6 +44,7 @@ def list_(service: Client, as_json: bool) -> None:
 @click.option("--can-create-groups", is_flag=True, help="It may make groups.")
 @click.option("--can-delete-groups", is_flag=True, help="It may remove groups.")
 @click.option("--can-create-wallets", is_flag=True, help="It may make wallets.")
+@save_option
 @json_option
 @with_service
 def create(
@@ -57,22 +59,24 @@ def create(
     can_create_groups: bool,
     can_delete_groups: bool,
     can_create_wallets: bool,
+    save: Path | None,
     as_json: bool,
 ) -> None:
     """Make a usage key called NAME and print it, this once. Costs one cent."""
-    key = service.usage_keys.create(
-        name,
-        description=description,
-        execute_in_groups=list(execute),
-        manage_ipfs_ids_in_groups=list(manage),
-        add_pkp_to_groups=list(add),
-        remove_pkp_from_groups=list(take),
-        can_create_groups=can_create_groups,
-        can_delete_groups=can_delete_groups,
-        can_create_pkps=can_create_wallets,
-    )
-    secret = key.usage_api_key.reveal() if key.usage_api_key else ""
-    tell_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash})
+    with new_key_file(save) as into:
+        key = service.usage_keys.create(
+            name,
+            description=description,
+            execute_in_groups=list(execute),
+            manage_ipfs_ids_in_groups=list(manage),
+            add_pkp_to_groups=list(add),
+            remove_pkp_from_groups=list(take),
+            can_create_groups=can_create_groups,
+            can_delete_groups=can_delete_groups,
+            can_create_pkps=can_create_wallets,
+        )
+        secret = key.usage_api_key.reveal() if key.usage_api_key else ""
+        tell_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
 
 
 @command.command("remove")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from svcnb.cli._output import json_option, show
-from svcnb.cli._service import with_service
+from svcnb.cli._service import read_source, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -28,9 +27,15 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
     FILE is read as it stands; - reads standard input. The response goes to standard output, logs to standard error.
     Costs one cent a second, at least one; a failed run costs nothing and ends with 1.
     """
-    # Bytes, not text: a changed line end would be another action.
-    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    run = service.run(source.decode("utf-8"), _parsed(params), until_effective=until_effective)
+    from svcnb.client.errors import ActionError
+
+    source, wanted = read_source(file), _parsed(params)
+    try:
+        run = service.run(source, wanted, until_effective=until_effective)
+    except ActionError as error:
+        if error.stack:
+            click.echo(error.stack, err=True)
+        raise
     if as_json:
         shown = {"response": run.response, "logs": run.logs, "cid": run.cid, "request_id": run.request_id}
         show(shown, as_json=True)
@@ -41,9 +46,11 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
 
 
 def _parsed(params: str) -> object:
-    text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
     try:
+        text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
         return json.loads(text)
+    except OSError as error:
+        raise click.BadParameter(f"{params[1:]}: {error.strerror}.", param_hint="--params") from None
     except ValueError as error:
         raise click.BadParameter(
             f"this is no JSON ({error}). Write for example '{{\"n\": 1}}'.", param_hint="--params"

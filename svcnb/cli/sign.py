@@ -23,7 +23,7 @@ FLOWS = {
 
 
 @click.command("sign")
-@click.argument("flow", type=click.Choice(list(FLOWS)))
+@click.argument("flow", metavar="FLOW", type=click.Choice(list(FLOWS)))
 @click.option(
     "--wallet-key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Sign the typed data of a ChainSecured flow.
 
-    Prints address, typed_data and signature as JSON, as the endpoint of the flow takes them. A signature is accepted
-    for 300 seconds before and after the time that stands in it, and for its own flow only. With --chain-id and
-    --issued-at nothing is asked of a service.
+    FLOW is create-wallet, convert-account, add-usage-api-key or billing-auth. Prints address, typed_data and signature
+    as JSON, as the endpoint of the flow takes them. A signature is accepted for 300 seconds before and after the time
+    that stands in it, and for its own flow only. With --chain-id and --issued-at nothing is asked of a service.
     """
     from svcnb.protocol.typed_data import envelope, envelope_digest, flow_of
 

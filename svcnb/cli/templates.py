@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 from svcnb.exit_codes import ExitCode
 
 _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group("templates")
+@click.group("templates", cls=Noun)
 def command() -> None:
     """Templates of derived actions: released once, never changed.
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from svcnb.cli._output import json_option, show
-from svcnb.cli._service import read_secret, with_service
+from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._service import read_secret, read_source, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -28,11 +28,15 @@ def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
         "--token-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
         envvar="SVC_TRIGGERS_TOKEN_FILE",
-        required=True,
-        help="File that holds the approved token; made by `svcnb triggers authorize`.",
+        help="File that holds the approved token. Default: SVC_TRIGGERS_TOKEN_FILE.",
     )
     @wraps(function)
-    def command(*, triggers_url: str | None, token_file: Path, **options: Any) -> Any:
+    def command(*, triggers_url: str | None, token_file: Path | None, **options: Any) -> Any:
+        if token_file is None:
+            raise click.UsageError(
+                "The triggers service wants a token, and there is none. `svcnb triggers authorize FILE` makes one and "
+                "has it approved; then pass --token-file FILE, or set SVC_TRIGGERS_TOKEN_FILE."
+            )
         with _client(triggers_url, read_secret(token_file)) as triggers:
             return function(triggers, **options)
 
@@ -45,7 +49,7 @@ def _client(url: str | None, token: str | None) -> TriggersClient:
     return TriggersClient(url, token=token)
 
 
-@click.group("triggers")
+@click.group("triggers", cls=Noun)
 def command() -> None:
     """Triggers: actions that run by themselves.
 
@@ -129,7 +133,7 @@ def create(
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(
         service,
-        file.read_bytes().decode("utf-8"),
+        read_source(file),
         name=name,
         kind=kind,
         config=settings,
@@ -167,7 +171,7 @@ def delete(triggers: TriggersClient, trigger: str) -> None:
 
 @command.command("runs")
 @click.argument("trigger")
-@click.option("--limit", type=int, default=20, show_default=True, help="How many of the newest.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many of the newest.")
 @json_option
 @_with_triggers
 def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.group("wallets")
+@click.group("wallets", cls=Noun)
 def command() -> None:
     """Wallets, whose keys stay in the service's custody."""
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import Noun, json_option, show
 
 DESK_FILE = "desk.json"
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@click.group("workshop")
+@click.group("workshop", cls=Noun)
 def command() -> None:
     """Teach a room: one emulator, an account and a place for every learner.
 

@@ -10,7 +10,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, overload
 
@@ -53,6 +53,12 @@ class _Results(Sequence[Outcome]):
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
         rows = params.to_dict("records") if hasattr(params, "to_dict") else params
+        # The keys of one dictionary, or the letters of one text, would be a batch that nobody meant.
+        if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
+            raise InvalidArgument(
+                f"the parameters of a batch are a list with one entry a run, not one {type(rows).__name__}",
+                hint='svc.map(action, [{"n": n} for n in range(10)]); a single run is svc.run(action, n=1).',
+            )
         self.params: tuple[object, ...] = tuple(rows)
         file = None if resume is None else BatchFile(Path(resume), self.cid, self.params)
         self._work = Work(self.params, file)

@@ -379,7 +379,7 @@ class Client(_Settings):
     def to_async(self) -> AsyncClient:
         """Returns an asynchronous client with the same settings, key and listeners, over connections of its own."""
         twin = AsyncClient.__new__(AsyncClient)
-        twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001
+        twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001 - our own twin
         return twin
 
     # --- time and end -----------------------------------------------------------------------------------------------

@@ -237,6 +237,8 @@ class ServiceError(SvcnbError):
     """
 
     default_hint = "If it stays, give the operators error.request_id."
+    hint_before_fix: ClassVar[bool] = False
+    """What the service advises is written for whoever sends requests; here the client's own step is the nearer one."""
 
     def __init__(
         self,
@@ -260,11 +262,14 @@ class ServiceError(SvcnbError):
 
     def __str__(self) -> str:
         head = f"{self.status} {self.code}: {self.message}" if self.status else self.message
-        step = self.fix or self.hint
+        step = self._step()
         return f"{head}\nNext step: {step}" if step else head
 
     def _repr_html_(self) -> str:
-        return display.failure(f"{type(self).__name__} {self.status}", self.message, self.fix or self.hint)
+        return display.failure(f"{type(self).__name__} {self.status}", self.message, self._step())
+
+    def _step(self) -> str:
+        return (self.hint or self.fix) if self.hint_before_fix else (self.fix or self.hint)
 
 
 class BadRequest(ServiceError):
@@ -277,12 +282,14 @@ class Unauthorized(ServiceError, Explicable):
     """No key was sent, or the key belongs to no account (401)."""
 
     default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A removed usage key stays refused."
+    hint_before_fix = True
 
 
 class OutOfCredit(ServiceError):
     """The account exists but its credits cannot cover the call (402)."""
 
     default_hint = "Add credit: svc.billing.top_up(500); svc.billing.balance() shows what is there."
+    hint_before_fix = True
 
 
 class Forbidden(ServiceError, Explicable):
@@ -350,6 +357,9 @@ EXECUTION_HINT: Final = (
     "run(..., until_effective=60)."
 )
 """The next step when an execution, rather than a management call, is forbidden."""
+
+APPROVAL_HINT: Final = "triggers.authorize() has the token approved; a revoked one stays refused: make a new one."
+"""The next step when the triggers service does not know a token."""
 
 BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     400: BadRequest,

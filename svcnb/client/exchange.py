@@ -15,6 +15,7 @@ from svcnb.client.config import API_PATH, Config
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
 from svcnb.protocol.nesting import parse
+from svcnb.protocol.text import whole
 
 T = TypeVar("T")
 
@@ -197,6 +198,10 @@ def failure(
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
     hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.patience == "run" else None
+    if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
+        hint = errors.APPROVAL_HINT
+    elif kind is errors.Unauthorized and config.wallet_auth:
+        hint = fix or None  # a wallet's signature was refused, not a key
     error = kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,
@@ -234,7 +239,7 @@ def _asked(request: Request) -> str:
 def _text(value: object) -> str:
     if value is None:
         return ""
-    return (value if isinstance(value, str) else json.dumps(value))[:_MAX_MESSAGE]
+    return whole(value if isinstance(value, str) else json.dumps(value))[:_MAX_MESSAGE]
 
 
 def _one_line(error: Exception) -> str:

@@ -27,7 +27,7 @@ _TEXTS: Final[dict[WarningCode, str]] = {
     "wildcard_wallet": "group {} relies on a wildcard: it permits every wallet of the account",
     "master_wallet": "group {} reaches the account's master wallet: an action that reads its private key has read the "
     "account key",
-    "removed_groups": "the key still names group {}, which was removed and never comes back",
+    "removed_groups": "the key names group {}, which is not there: removed, or not made yet and then open to this key",
     "hidden_actions": "the service hides unregistered actions of group {}, so this may be wrong about it: register the "
     "action to be sure",
 }

@@ -133,7 +133,7 @@ class Recorder:
 
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None and self._owner == os.getpid():
-            self._connection.close()  # type: ignore[union-attr]
+            self._connection.close()  # type: ignore[union-attr]  # open, or nothing would be written
 
 
 def prune(connection: sqlite3.Connection) -> None:

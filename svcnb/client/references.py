@@ -46,6 +46,11 @@ _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
 _SHOWN: Final = 80
 
 
+def is_name(value: object) -> bool:
+    """Whether something can be the name of an account, a group or a key."""
+    return isinstance(value, str) and bool(value.strip())
+
+
 def group_id(value: GroupRef) -> int:
     """Returns the number of one group.
 

@@ -26,6 +26,9 @@ class ClockControl:
         """
         self._plane.request("POST", "/clock", {"freeze": self.now() if at is None else _unix(at)})
 
+    def __repr__(self) -> str:
+        return "ClockControl: now(), freeze(at), advance(span), real()"
+
     def advance(self, span: float | str | timedelta | None = None, /, **units: float) -> None:
         """Moves forward.
 

@@ -16,6 +16,9 @@ class FaultControl:
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
 
+    def __repr__(self) -> str:
+        return "FaultControl: next(part, times=1), until_cleared(part), clear()"
+
     def next(
         self,
         part: Part,

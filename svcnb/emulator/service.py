@@ -173,7 +173,7 @@ class Service:
         ):
             try:
                 await stop()
-            except Exception:  # noqa: BLE001  each part is ended whatever happened to the others
+            except Exception:  # noqa: BLE001 - each part is ended whatever happened to the others
                 _LOG.exception("could not stop the %s cleanly", name)
         self.store.close()
         self._beginning.release()

@@ -93,7 +93,9 @@ class Settings(BaseModel):
     action_engine: Literal["v8", "fast", "auto"] = Field(
         "v8", description="What runs actions: v8 is exact, fast is for volume, auto is fast where that is exact."
     )
-    action_spares: int = Field(3, ge=1, le=64, description="Warmed processes of v8 kept ready.")
+    action_spares: int | None = Field(
+        None, ge=1, le=64, description="Warmed processes of v8 kept ready; none means 3, and 1 with auto."
+    )
     action_concurrency: int = Field(16, ge=1, description="Executions at once; more wait in line.")
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Longest run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Largest heap, in MiB.")

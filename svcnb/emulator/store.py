@@ -38,7 +38,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from svcnb.emulator.errors import StateUnusable, Unavailable
@@ -98,7 +98,14 @@ class Store:
 
     def __init__(self, url: str | None = None) -> None:
         self.url = url
-        self._engine = _engine(url)
+        try:
+            self._engine = _engine(url)
+        except (ArgumentError, ValueError) as error:
+            # The text of a URL may hold a password, so it is not repeated.
+            raise StateUnusable(
+                "the database URL cannot be used: write sqlite:////absolute/path.db, or "
+                "postgresql://user:password@host/name with the extra svcnb[postgres]"
+            ) from error
         self._queue: queue.SimpleQueue[tuple[Callable[[Connection], object], Future[object]] | None] = (
             queue.SimpleQueue()
         )
@@ -298,8 +305,8 @@ def session_lives(connection: Connection, name: str) -> bool:
 
 
 _SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
-_SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()")  # noqa: S608
-_LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608
+_SESSION: Final = text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()")  # noqa: S608 - our own text
+_LIVES: Final = text(f"SELECT count(*) > 0 FROM pg_stat_activity WHERE {_SESSION_NAME} = :name")  # noqa: S608 - our own text
 
 
 def _engine(url: str | None) -> Engine:
@@ -311,10 +318,10 @@ def _engine(url: str | None) -> Engine:
         return _shared_engine(url)
 
     @event.listens_for(engine, "connect")
-    def _connect(connection: object, _record: object) -> None:
+    def _connect(connection: Any, _record: object) -> None:
         # The driver must not open transactions by itself, or savepoints would commit early.
-        connection.isolation_level = None  # type: ignore[attr-defined]
-        cursor = connection.cursor()  # type: ignore[attr-defined]
+        connection.isolation_level = None
+        cursor = connection.cursor()
         if url is not None:
             cursor.execute("PRAGMA journal_mode=WAL")
             # FULL: an acknowledged write survives the machine losing power, not only the process dying.

@@ -26,7 +26,7 @@ def command(work: F) -> F:
     thread: ``async def`` on its event loop (cancel stops it at its next wait), ``def`` on a worker thread (cancel
     abandons it). What it raises is shown in the panel, with its hint.
     """
-    work.__svcnb_command__ = True  # type: ignore[attr-defined]
+    work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions take any attribute
     return work
 
 

@@ -36,7 +36,7 @@ class BrowserSigner(Signer):
             from IPython.display import display
 
             self._panel = SigningPanel()
-            display(self._panel)  # type: ignore[no-untyped-call] # IPython does not say
+            display(self._panel)  # type: ignore[no-untyped-call]  # IPython does not say
         return self._panel
 
     @property

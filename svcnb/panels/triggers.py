@@ -76,7 +76,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     def _introduce(self) -> None:
         if not self._begun:
             self._begun = True
-            self.record(f"triggers = svcnb.TriggersClient({self.awaited._door.url!r})\ntriggers.authorize()")  # noqa: SLF001
+            self.record(f"triggers = svcnb.TriggersClient({self.awaited._door.url!r})\ntriggers.authorize()")  # noqa: SLF001 - our own client
 
     # --- triggers -----------------------------------------------------------------------------------------------
 

@@ -162,7 +162,12 @@ class Action:
 
         Args:
             other: The action to compare with, taken as the newer one.
+
+        Raises:
+            TypeError: It is no action.
         """
+        if not isinstance(other, Action):
+            raise TypeError(f"an action is compared with an action, not {type(other).__name__}: pass Action(source)")
         from svcnb.protocol.action_diff import ActionDiff
 
         return ActionDiff.between(self, other)

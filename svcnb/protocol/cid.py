@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from threading import Lock, local
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from svcnb.protocol import base58
 from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
@@ -318,7 +318,7 @@ def _reader(file: Any) -> Callable[[memoryview], int | None]:
     if hasattr(file, "encoding") and hasattr(file, "read"):
         raise TypeError("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
     if hasattr(file, "readinto"):
-        return file.readinto  # type: ignore[no-any-return]
+        return cast("Callable[[memoryview], int | None]", file.readinto)
     if hasattr(file, "read"):
         return lambda buffer: _read_into(file, buffer)
     raise TypeError(

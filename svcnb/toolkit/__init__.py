@@ -1,1 +1,19 @@
 """What to do with the service: built on the client alone, so the same against the emulator and the live API."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+_PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in _PARTS:
+        raise AttributeError(f"module 'svcnb.toolkit' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+    return import_module(f"svcnb.toolkit.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_PARTS)

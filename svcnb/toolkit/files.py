@@ -21,8 +21,8 @@ def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, whatever ends its lines
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(mode)

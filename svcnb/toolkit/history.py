@@ -109,8 +109,8 @@ class Triggered(Protocol):
         """Returns the triggers."""
         ...
 
-    def runs(self, trigger: Any) -> Iterable[Any]:
-        """Returns the runs of one trigger."""
+    def runs(self, trigger: Any, *, limit: int | None = 100) -> Iterable[Any]:
+        """Returns so many runs of one trigger, the newest first; all when None."""
         ...
 
 
@@ -204,7 +204,7 @@ class History:
         where, values = _where(None, None, None, None, since)
         order = "name" if by == "day" else "cost_cents DESC, name"
         query = (  # our own columns, and values that SQLite fills in
-            f"SELECT {_GROUPS[by]} AS name, count(*) AS runs, sum(status = 'failed') AS failed, "  # noqa: S608
+            f"SELECT {_GROUPS[by]} AS name, count(*) AS runs, sum(status = 'failed') AS failed, "  # noqa: S608 - our own names; values are bound
             f"sum(elapsed) AS seconds, sum(cost_cents) AS cost_cents FROM runs {where} GROUP BY 1 ORDER BY {order}"
         )
         return Listing((Spend.model_validate(dict(row)) for row in self._all(query, values)), of="runs")
@@ -220,7 +220,7 @@ class History:
         return [row["elapsed"] for row in self._all(query, (raw_cid(action),))]
 
     def add_trigger_runs(self, triggers: Triggered, *, only: Iterable[Any] | None = None) -> int:
-        """Reads the runs of triggers into the record, where they stand beside the client's own. May be repeated.
+        """Reads all runs of triggers into the record, where they stand beside the client's own. May be repeated.
 
         Args:
             triggers: A client of the triggers service.
@@ -232,7 +232,7 @@ class History:
         rows = [
             _triggered(trigger, run)
             for trigger in (triggers.list() if only is None else only)
-            for run in triggers.runs(trigger)
+            for run in triggers.runs(trigger, limit=None)
         ]
         with closing(connect(self.path)) as connection:
             connection.execute("BEGIN IMMEDIATE")

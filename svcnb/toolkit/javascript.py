@@ -246,7 +246,7 @@ class _Walk:
                     if name.type == "identifier":
                         self._bind(name, scope, "import", None)
             elif child.type == "import_specifier":
-                name = child.child_by_field_name("alias") or child.child_by_field_name("name")  # type: ignore[assignment]
+                name = child.child_by_field_name("alias") or child.child_by_field_name("name")  # type: ignore[assignment]  # either may be missing
                 if name is not None:
                     self._bind(name, scope, "import", None)
 

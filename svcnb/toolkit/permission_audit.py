@@ -111,7 +111,8 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            text = f"it names group {', '.join(map(str, dead))}, removed and never to come back"
+            # Numbers are given out in order, so one that is not there yet will be: the key waits for it.
+            text = f"it names group {', '.join(map(str, dead))}: removed, or not made yet and then open to this key"
             yield _finding("note", "removed_groups", who, text)
         if key.may == "nothing but read":
             yield _finding("note", "powerless", who, "it may do nothing but read")

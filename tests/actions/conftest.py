@@ -376,3 +376,42 @@ def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..
     yield make
     for one in made:
         asyncio.run_coroutine_threadsafe(one.close(), engine_loop).result(10)
+
+
+@dataclasses.dataclass(frozen=True)
+class Price:
+    """A recorded answer of a price service, and the action that signs it for a contract.
+
+    Attributes:
+        recording: The file.
+        url: What was asked.
+        source: JavaScript text; parameters ``pkpId`` and ``url``.
+    """
+
+    recording: Path
+    url: str
+    source: str
+
+
+@pytest.fixture
+def price(tmp_path: Path) -> Price:
+    """3141.59 at second 1 700 000 000."""
+    url = "https://prices.example/v1/eth-usd"
+    exchange = {
+        "request": {"method": "GET", "url": url},
+        "response": {
+            "status": 200,
+            "headers": [["content-type", "application/json"]],
+            "body": '{"price":"3141.59","at":1700000000}',
+        },
+    }
+    recording = tmp_path / "price.json"
+    recording.write_text(json.dumps({"version": 1, "exchanges": [exchange]}))
+    source = """async function main({ pkpId, url }) {
+      const { price, at } = await (await fetch(url)).json();
+      const cents = ethers.utils.parseUnits(price, 2);
+      const digest = ethers.utils.solidityKeccak256(['string', 'uint256', 'uint64'], ['ETH/USD', cents, at]);
+      const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId }));
+      return { cents: cents.toString(), at, signature: await signer.signMessage(ethers.utils.arrayify(digest)) };
+    }"""
+    return Price(recording, url, source)

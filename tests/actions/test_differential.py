@@ -16,10 +16,17 @@ pytestmark = pytest.mark.engine
 EVERY = 5
 PARAMS = {"n": 3, "list": [1, "a", None], "text": "grüße"}
 
-# What V8 says about these stacks cannot be known from QuickJS's, so they are traps.
+# What V8 says about these errors and stacks cannot be known from QuickJS's, so they are traps.
 TRAPPED = {
+    "a function that is missing",
+    "a variable that is missing",
     "a cause is not part of the text",
+    "an error below a call in brackets",
+    "an error below an optional call",
     "an error in a timer",
+    "an unknown name in a statement",
+    "atob of what is no base64",
+    "btoa beyond Latin-1",
     "an uncaught error of ethers",
     "provider without a network",
 }

@@ -70,7 +70,7 @@ def test_a_busy_loop_ends_with_the_timeout_error(room: Any):
     outcome = room.run("const main = () => { for (;;); }", timeout_ms=150)
     assert outcome.error == "Your function exceeded the maximum runtime of 150 ms and was terminated."
     assert outcome.error_kind == "timeout"
-    assert 0.15 <= outcome.elapsed_s < 10  # the margin is for busy machines
+    assert 0.15 <= outcome.elapsed_s < 60  # the margin is for busy machines
 
 
 def test_the_time_limit_is_wall_clock_awaits_included(room: Any):

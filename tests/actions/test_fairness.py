@@ -139,6 +139,52 @@ def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
     assert late.result(600).response == [2]
 
 
+def known(shares: Shares) -> None:
+    """One account used far more than another, and nothing is forgotten however slow the machine is."""
+    now = shares._as_of
+    shares._clock = lambda: now
+    shares.add("modest", 0.1)
+    shares.add("greedy", 1000.0)
+
+
+@pytest.mark.engine
+def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: Any):
+    room = new_room(spares=3)
+    room.until(lambda: room.engine.state().ready == 3, "all spares are ready")
+    pool = room.engine._pool
+    known(room.engine._shares)
+    spawner = pool._host._spawner.pid
+    os.kill(spawner, signal.SIGSTOP)  # what is begun does not end
+    try:
+        waiting = [
+            room.submit(WORKS, n, timeout_ms=60_000, host=room.host(account="greedy"))
+            for n in range(2 + 2)  # two take spares, the last spare is not theirs
+        ]
+        room.until(lambda: room.engine.state().waiting == 2, "the others wait")
+        room.until(lambda: len(pool._starting) == 1, "one spare is being warmed")
+        assert room.value(WORKS, 9, host=room.host(account="modest")) == [9]
+        assert len(pool._starting) == 1
+        late = room.submit(WORKS, 10, timeout_ms=60_000, host=room.host(account="modest"))
+        room.until(lambda: len(pool._starting) == pool._max_starting, "now one is wanted by somebody else")
+    finally:
+        os.kill(spawner, signal.SIGCONT)
+    assert late.result(600).response == [10]
+    assert [run.result(600).response for run in waiting] == [[0], [1], [2], [3]]
+
+
+@pytest.mark.engine
+def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(new_room: Any):
+    room = new_room(spares=2)
+    room.engine._brief_s = 1_000_000.0  # none is lowered for its length
+    known(room.engine._shares)
+    runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
+    room.until(lambda: room.engine.state().running == 2, "both run")
+    lowered = {session.account: session.lowered for session in room.engine._sessions}
+    assert lowered == {"modest": False, "greedy": True}
+    room.call(room.engine.stop())
+    assert [run.result(60).error_kind for run in runs] == ["host", "host"]
+
+
 @pytest.mark.engine
 def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
     room = new_room(spares=1)

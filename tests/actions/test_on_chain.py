@@ -197,29 +197,10 @@ def test_what_one_action_encrypts_a_second_one_uses(world: World):
     assert opened == b"sk-live-1234"
 
 
-PRICE = """async function main({ pkpId, url }) {
-  const { price, at } = await (await fetch(url)).json();
-  const cents = ethers.utils.parseUnits(price, 2);
-  const digest = ethers.utils.solidityKeccak256(['string', 'uint256', 'uint64'], ['ETH/USD', cents, at]);
-  const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId }));
-  return { cents: cents.toString(), at, signature: await signer.signMessage(ethers.utils.arrayify(digest)) };
-}"""
-
-
-def test_a_replayed_price_is_signed_and_a_contract_knows_the_signer(replaying: Any, tmp_path: Path):
-    recording, url = tmp_path / "price.json", "https://prices.example/v1/eth-usd"
-    exchange = {
-        "request": {"method": "GET", "url": url},
-        "response": {
-            "status": 200,
-            "headers": [["content-type", "application/json"]],
-            "body": '{"price":"3141.59","at":1700000000}',
-        },
-    }
-    recording.write_text(json.dumps({"version": 1, "exchanges": [exchange]}))
-    world = replaying(recording)
+def test_a_replayed_price_is_signed_and_a_contract_knows_the_signer(replaying: Any, price: Any):
+    world = replaying(price.recording)
     witness, wallet = world.deploy("Witness"), world.wallet()
-    answer = world.run(PRICE, pkpId=wallet, url=url)
+    answer = world.run(price.source, pkpId=wallet, url=price.url)
     assert (answer["cents"], answer["at"]) == ("314159", 1_700_000_000)
     packed = b"ETH/USD" + (314_159).to_bytes(32, "big") + (1_700_000_000).to_bytes(8, "big")
     assert witness.functions.ofMessage(keccak(packed), *split(answer["signature"])).call() == wallet

@@ -87,7 +87,7 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
     # Twenty runs carry 30 MB of answers, logs and parameters: whoever kept them would grow every time. The allocator
     # itself may once.
-    assert min(growth_mb() for _ in range(3)) < 5
+    assert any(growth_mb() < 5 for _ in range(3))
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 
@@ -219,7 +219,7 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while any(_runs(pid) for pid in told["pids"]) or Path(told["folder"]).exists():
         assert time.monotonic() < end, told
         time.sleep(0.02)

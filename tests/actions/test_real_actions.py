@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,26 +84,9 @@ def test_a_secret_is_encrypted_by_one_action_and_used_by_another(room: Any, wall
     assert answer == {"digest": "0x" + keccak(b"sk-live-1234").hex()}
 
 
-def test_a_replayed_price_is_fetched_and_signed(room: Any, wallet: Any, tmp_path: Path):
-    recording = tmp_path / "price.json"
-    url = "https://prices.example/v1/eth-usd"
-    exchange = {
-        "request": {"method": "GET", "url": url},
-        "response": {
-            "status": 200,
-            "headers": [["content-type", "application/json"]],
-            "body": '{"price":"3141.59","at":1700000000}',
-        },
-    }
-    recording.write_text(json.dumps({"version": 1, "exchanges": [exchange]}))
-    source = """async function main({ pkpId, url }) {
-      const { price, at } = await (await fetch(url)).json();
-      const cents = ethers.utils.parseUnits(price, 2);
-      const digest = ethers.utils.solidityKeccak256(['string', 'uint256', 'uint64'], ['ETH/USD', cents, at]);
-      const signer = new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId }));
-      return { cents: cents.toString(), at, signature: await signer.signMessage(ethers.utils.arrayify(digest)) };
-    }"""
-    answer = room.value(source, {"pkpId": wallet[0], "url": url}, host=room.host(network=Network("replay", recording)))
+def test_a_replayed_price_is_fetched_and_signed(room: Any, wallet: Any, price: Any):
+    network = Network("replay", price.recording)
+    answer = room.value(price.source, {"pkpId": wallet[0], "url": price.url}, host=room.host(network=network))
     assert answer["cents"] == "314159"
 
     packed = b"ETH/USD" + (314159).to_bytes(32, "big") + (1700000000).to_bytes(8, "big")

@@ -121,6 +121,12 @@ class Account:
     def run(self, code: str, params: Any = None, key: str | None = None) -> httpx.Response:
         return self.wire.post("svc_action", key or self.key, {"code": code, "js_params": params})
 
+    def price(self, ran: httpx.Response) -> int:
+        """Cents on record for a run: one, or one a whole second where it took several."""
+        record = self.wire.control(f"/runs/{ran.headers['X-Request-Id']}", method="GET")
+        assert 1 <= record["cost_cents"] <= max(1, record["elapsed_ms"] // 1000)
+        return int(record["cost_cents"])
+
 
 def usage_key_body(name: str = "key", **permissions: Any) -> dict[str, Any]:
     """The body of add_usage_api_key, every permission off unless given."""

@@ -84,6 +84,30 @@ def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
         assert answer.json()["error"] == "unprocessable_entity"
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("add_group", [], "body: an object is wanted"),
+        ("add_group", {"group_name": None}, "group_name: a text is wanted"),
+        ("update_group", {"group_id": 1}, "name: is missing; description: is missing"),
+        ("add_group", {"group_name": "n", "pkp_ids_permitted": {}}, "pkp_ids_permitted: a list is wanted"),
+        ("add_usage_api_key", {"name": "n", "can_create_pkps": 1}, "can_create_pkps: true or false is wanted"),
+        ("billing/create_payment_intent", {"amount_cents": 500.5}, "amount_cents: a whole number is wanted"),
+        (
+            "create_wallet_with_signature",
+            {"typed_data": [], "signature": "0x"},
+            "typed_data: an object, or the JSON text of one, is wanted",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)
+def test_a_mismatch_is_told_in_the_words_of_json(account, path, body, said):
+    """Whoever reads it may write JavaScript: no dictionaries, no instances, no unions."""
+    answer = account.post(path, body)
+    assert answer.status_code == 422
+    assert answer.json()["message"] == f"The body does not match the schema: {said}."
+
+
 def test_unknown_members_are_ignored(account):
     """Reference facts 2.1."""
     body = {"group_name": "n", "group_description": "", "colour": "blue"}

@@ -143,7 +143,7 @@ def test_executions_are_kept_with_logs_trace_and_cost(account):
     key = account.usage_key()
     refused = account.run("function main() {}", key=key)
     record = account.wire.control(f"/runs/{good.headers['X-Request-Id']}", method="GET")
-    assert (record["status"], record["http_status"], record["cost_cents"]) == ("success", 200, 1)
+    assert (record["status"], record["http_status"], record["cost_cents"]) == ("success", 200, account.price(good))
     assert record["logs"] == "kept\n"
     assert record["cid"] == source_cid("function main() { console.log('kept'); }")
     assert record["trace"]["engine"]

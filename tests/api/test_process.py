@@ -28,8 +28,8 @@ def processes() -> list[tuple[int, int, str]]:
 
 
 def gone(children: set[int]) -> bool:
-    """Whether processes end within some seconds; one that only waits to be reaped has ended."""
-    deadline = time.monotonic() + 10
+    """Whether processes end within a minute; one that only waits to be reaped has ended."""
+    deadline = time.monotonic() + 60
     while children & {pid for pid, _, state in processes() if not state.startswith("Z")}:
         if time.monotonic() > deadline:
             return False

@@ -29,7 +29,8 @@ SIGNING = """async function main({ pkpId, text }) {
 ROUNDS = 60
 PAUSE_S = 0.2
 MANY = 1_000
-SPARES = 3
+# Processes of each engine while nothing runs.
+IDLE = {"v8": {"spare": 3}, "auto": {"spare": 1, "image": 1}}
 # Whole size, pages that several processes share counted once; it also moves with what other programs share.
 SHARED = "Pss:"
 # What belongs to a process alone.
@@ -40,8 +41,9 @@ MB = 2**20
 class Bench:
     """An emulator of its own with an account, a group of one action and one wallet, and a key that may run it."""
 
-    def __init__(self, emulator: Emulator) -> None:
+    def __init__(self, emulator: Emulator, engine: str) -> None:
         self.emulator = emulator
+        self.engine = engine
         account = emulator.client().accounts.create("bench")
         owner = emulator.client(api_key=account.api_key)
         self.wallet = owner.wallets.create()
@@ -56,10 +58,10 @@ class Bench:
         return json.dumps({"code": source, "js_params": params}).encode()
 
 
-@pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    with Emulator(starter_credits=10_000) as emulator:
-        yield Bench(emulator)
+@pytest.fixture(scope="module", params=IDLE)
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    with Emulator(starter_credits=10_000, action_engine=request.param) as emulator:
+        yield Bench(emulator, request.param)
 
 
 async def run_all(
@@ -79,7 +81,7 @@ async def run_all(
 
 
 async def test_an_execution_over_http(bench: Bench, post: Callable[..., Awaitable[bytes]]) -> None:
-    print(f"\nload average at the start {os.getloadavg()[0]:.2f}")
+    print(f"\n{bench.engine}, load average at the start {os.getloadavg()[0]:.2f}")
     await run_all(bench, post, SIGNING, 5, PAUSE_S)
     seen: dict[str, list[float]] = {"trivial": [], "signing": []}
     for _ in range(ROUNDS // 10):
@@ -94,28 +96,29 @@ async def test_a_thousand_executions_leave_little_in_memory(
     bench: Bench, post: Callable[..., Awaitable[bytes]]
 ) -> None:
     await run_all(bench, post, SIGNING, 100, 0)
-    before = await settled(bench.emulator, OWN)
-    idle = await settled(bench.emulator, SHARED)
-    print(f"\nidle, {sum(idle.values()) / MB:.0f} MB: {words(idle)}")
+    before = await settled(bench, OWN)
+    idle = await settled(bench, SHARED)
+    print(f"\n{bench.engine}, idle, {sum(idle.values()) / MB:.0f} MB: {words(idle)}")
     started = time.perf_counter()
     await run_all(bench, post, SIGNING, MANY, 0)
     rate = MANY / (time.perf_counter() - started)
-    after = await settled(bench.emulator, OWN)
+    after = await settled(bench, OWN)
     print(f"own memory before: {words(before)}; after {MANY} runs at {rate:.0f} a second: {words(after)}")
     grown = sum(after[name] - before[name] for name in before if name != "chain") / MB
     print(f"server and engine have grown by {grown:.1f} MB")
     assert grown < 10
 
 
-async def settled(emulator: Emulator, row: str) -> dict[str, int]:
-    """Bytes of every part once the spares are the usual number again, for three seconds."""
-    calm = 0
+async def settled(bench: Bench, row: str) -> dict[str, int]:
+    """Bytes of every part once the engine has its usual processes again, for three seconds."""
+    calm, usual = 0, IDLE[bench.engine]
     for _ in range(180):
         await asyncio.sleep(0.5)
-        calm = calm + 1 if len(processes(emulator.pid, row).get("spare", [])) == SPARES else 0
+        found = processes(bench.emulator.pid, row)
+        calm = calm + 1 if all(len(found.get(kind, [])) == count for kind, count in usual.items()) else 0
         if calm == 6:
-            return {name: sum(sizes) for name, sizes in sorted(processes(emulator.pid, row).items())}
-    raise AssertionError(f"not {SPARES} spares: {processes(emulator.pid, row)}")
+            return {name: sum(sizes) for name, sizes in sorted(found.items())}
+    raise AssertionError(f"not {usual}: {processes(bench.emulator.pid, row)}")
 
 
 def processes(root: int, row: str) -> dict[str, list[int]]:
@@ -145,7 +148,7 @@ def processes(root: int, row: str) -> dict[str, list[int]]:
 
 
 def _kind(command: bytes) -> str:
-    for part, kind in ((b"engine.js", "spare"), (b"anvil", "chain"), (b"spawner.py", "spawner")):
+    for part, kind in ((b"engine.js", "spare"), (b"fast.js", "image"), (b"anvil", "chain"), (b"spawner.py", "spawner")):
         if part in command:
             return kind
     return "server"

@@ -41,7 +41,7 @@ def open_tab(browser, api):
 
     def opened(**options):
         context = browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: troubles.append(str(error)))

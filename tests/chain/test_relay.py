@@ -202,7 +202,7 @@ async def foreign_url() -> AsyncIterator[str]:
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while b"Listening on" not in await process.stdout.readline():
             pass
     yield f"http://127.0.0.1:{port}"

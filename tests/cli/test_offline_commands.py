@@ -47,6 +47,45 @@ def test_a_command_without_an_address_says_what_to_set(svcnb) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "{here}/add.js", "--params", "@missing.json"],
+        ["history", "list", "--since", "yesterday"],
+        ["history", "spend", "--since", "-1d"],
+        ["explain", "missing.js"],
+        ["groups", "add-action", "1", "folder/missing"],
+        ["triggers", "list"],
+        ["emulator", "--database", "nonsense"],
+        ["emulator", "--database", "postgresql://user:hidden@host:port/name"],
+        ["types", "{here}/add.js/folder"],
+        ["account", "create", "mine", "--save", "{here}/missing/key"],
+    ],
+    ids=lambda given: " ".join(given[:2]),
+)
+def test_a_mistake_is_told_without_a_trace(svcnb, tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "add.js").write_text("async function main() {}")
+    done = svcnb(
+        *(each.format(here=tmp_path) for each in arguments),
+        SVC_BASE_URL="http://127.0.0.1:9",
+        SVC_API_KEY="c3RyYW5nZXI=",
+        SVC_TRIGGERS_TOKEN_FILE="",
+    )
+    assert done.returncode in set(ExitCode) - {ExitCode.OK}
+    assert "Error:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "hidden" not in done.stderr, "a database's password was shown"
+
+
+def test_a_mistyped_command_is_answered_with_its_neighbours(svcnb) -> None:
+    assert "Did you mean 'run'?" in svcnb("runn").stderr
+
+
+def test_a_list_of_commands_tells_whole_sentences(svcnb) -> None:
+    for group in ("account", "triggers"):
+        assert "..." not in svcnb(group, "--help", COLUMNS="60").stdout.partition("Commands:")[2]
+
+
 def test_doctor_finds_a_missing_part_and_says_how_to_get_it(svcnb, tmp_path: Path) -> None:
     done = svcnb("doctor", "--json", SVC_CACHE=str(tmp_path))
     assert done.returncode == ExitCode.PART_MISSING

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +57,85 @@ def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emula
     assert "store it now" in done.stderr
 
 
+def test_the_lines_of_the_readme_work_as_they_stand(emulator: Emulator, tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = next(text for text in readme.split("```sh\n")[1:] if text.startswith("svcnb emulator")).partition("```")[0]
+    start, address, *lines = block.splitlines()
+    assert start.endswith("when it is ready")
+    assert address.startswith("export SVC_BASE_URL=")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(lines)],
+        cwd=tmp_path,
+        env=os.environ | {"SVC_BASE_URL": emulator.base_url, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "42" in done.stdout.splitlines()
+
+
+def test_a_new_key_is_kept_in_a_file_of_its_owner_alone_and_never_written_over(master, tmp_path: Path) -> None:
+    file = tmp_path / "runner.key"
+    made = master("keys", "create", "runner", "--save", str(file))
+    assert made.returncode == ExitCode.OK
+    secret = file.read_text(encoding="utf-8").strip()
+    assert secret not in made.stdout + made.stderr
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert master("account", "exists", "--key-file", str(file), SVC_API_KEY="").stdout == "yes\n"
+
+    before = master("keys", "list").stdout
+    again = master("keys", "create", "runner", "--save", str(file))
+    assert again.returncode == ExitCode.USAGE
+    assert "never written over" in again.stderr
+    assert file.read_text(encoding="utf-8").strip() == secret
+    assert master("keys", "list").stdout == before, "a key was made that could not be kept"
+
+
+def test_a_refused_call_leaves_no_empty_key_file(svcnb, emulator: Emulator, tmp_path: Path) -> None:
+    file = tmp_path / "runner.key"
+    done = svcnb("keys", "create", "r", "--save", str(file), SVC_BASE_URL=emulator.base_url, SVC_API_KEY="c3RyYW5nZXI=")
+    assert done.returncode == ExitCode.FAILED
+    assert not file.exists()
+
+
+def test_advice_is_given_in_commands(svcnb, master, emulator: Emulator, tmp_path: Path) -> None:
+    file = tmp_path / "add.js"
+    file.write_text(SOURCE)
+    without = svcnb("run", str(file), SVC_BASE_URL=emulator.base_url, SVC_API_KEY="").stderr
+    assert "svcnb account create" in without
+    key = json.loads(master("keys", "create", "useless", "--json").stdout)["usage_api_key"]
+    refused = svcnb("run", str(file), SVC_BASE_URL=emulator.base_url, SVC_API_KEY=key).stderr
+    assert "svcnb explain" in refused
+    missing = master("groups", "show", "77").stderr
+    assert "svcnb groups list" in missing
+    assert re.search(r"\b(svc|error)\.", without + refused + missing) is None, "advice in Python"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"\xff\xfe", "no text in UTF-8"), (b"", "is empty")], ids=["other encoding", "empty"]
+)
+def test_a_file_that_is_no_source_is_refused_before_anything_is_sent(
+    svcnb, tmp_path: Path, content: bytes, told: str
+) -> None:
+    file = tmp_path / "odd.js"
+    file.write_bytes(content)
+    done = svcnb("run", str(file), SVC_BASE_URL="http://127.0.0.1:9")
+    assert done.returncode == ExitCode.USAGE
+    assert told in done.stderr
+
+
+def test_a_list_has_its_columns_under_each_other_and_says_when_there_is_nothing(master) -> None:
+    nothing = master("groups", "list")
+    assert (nothing.stdout, nothing.stderr) == ("", "There are none.\n")
+    for name in ("a", "longer"):
+        master("groups", "create", name, "--description", "see")
+    columns = {line.index("see") for line in master("groups", "list").stdout.splitlines()}
+    assert len(columns) == 1
+
+
 def test_a_key_is_read_from_standard_input(svcnb, emulator: Emulator) -> None:
     made = json.loads(svcnb("account", "create", "piped", "--json", SVC_BASE_URL=emulator.base_url).stdout)
     done = svcnb("account", "exists", "--key-file", "-", "--base-url", emulator.base_url, stdin=made["api_key"] + "\n")
@@ -78,7 +161,8 @@ def test_an_action_that_throws_ends_with_one_and_its_message(master, tmp_path: P
     file.write_text("async function main() { throw new Error('out of ideas'); }")
     done = master("run", str(file))
     assert done.returncode == ExitCode.FAILED
-    assert "out of ideas" in done.stderr
+    assert "out of ideas (line 1)" in done.stderr
+    assert "at main" in done.stderr, "where it threw"
     assert "Traceback" not in done.stderr
 
 

@@ -35,6 +35,12 @@ def svc(emulator):
     return emulator.client().with_key(emulator.client().accounts.create("batches"))
 
 
+@pytest.mark.parametrize("params", [{"n": 1}, "n", b"n", 5])
+def test_what_is_no_list_of_parameters_is_refused_before_anything_runs(scripted, params) -> None:
+    with pytest.raises(InvalidArgument, match="one entry a run"):
+        scripted(lambda _request: answer(1)).map(DOUBLE, params)
+
+
 @pytest.mark.chain
 @pytest.mark.engine
 def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
@@ -66,7 +72,7 @@ def test_a_frame_goes_in_and_a_frame_comes_out(scripted) -> None:
 
 def test_no_more_runs_than_asked_for_go_at_once(scripted) -> None:
     lock, now, most = threading.Lock(), 0, 0
-    together = threading.Barrier(5, timeout=10)
+    together = threading.Barrier(5, timeout=60)
 
     def handle(_: httpx.Request) -> httpx.Response:
         nonlocal now, most

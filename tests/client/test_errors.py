@@ -72,7 +72,7 @@ def test_both_shapes_of_error_bodies_become_the_class_of_their_status(scripted, 
         assert error.message == "the message"
     if shape == "object":
         assert (error.fix, error.docs_url) == ("the fix", "https://docs")
-        assert "the fix" in str(error)
+        assert ("Next step: the fix" in str(error)) == (kind not in {errors.Unauthorized, errors.OutOfCredit})
 
 
 def test_a_page_in_html_means_that_this_is_not_the_api(scripted) -> None:
@@ -89,6 +89,14 @@ def test_a_redirection_is_not_followed_but_told(scripted) -> None:
     with pytest.raises(errors.NotTheApi) as caught:
         svc.wallets.list()
     assert "https://elsewhere" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [errors.Unauthorized, errors.OutOfCredit])
+def test_the_next_step_is_a_call_of_this_client_not_a_request_by_hand(kind) -> None:
+    error = kind("no", status=401, fix="Send a header.")
+    assert f"Next step: {error.hint}" in str(error)
+    assert "svc." in error._repr_html_()
+    assert error.fix == "Send a header."
 
 
 def test_what_to_do_when_forbidden_depends_on_what_was_tried(scripted) -> None:
@@ -170,3 +178,13 @@ def test_a_failure_of_the_service_itself_is_no_error_of_the_action(scripted) -> 
     svc = scripted(lambda _: httpx.Response(500, json=body))
     with pytest.raises(errors.InternalError, match="the disk is full"):
         svc.run("const main = () => 1")
+
+
+def test_half_a_surrogate_pair_in_an_actions_error_can_be_printed_and_recorded(scripted) -> None:
+    """JSON escapes what UTF-8 has no bytes for."""
+    answer = httpx.Response(500, content=b'"Internal server error: Uncaught Error: half \\ud83d\\n    at main"')
+    with scripted(lambda _: answer) as svc, pytest.raises(errors.ActionError) as raised:
+        svc.run("function main() {}")
+    assert "half \ufffd" in str(raised.value)
+    assert str(raised.value).encode()
+    assert raised.value.stack.encode()

@@ -529,6 +529,15 @@ def test_a_removed_group_in_a_key_s_list_is_warned_of_and_leaves_it_with_the_rep
     assert all(f"[{gone.id}," not in way.code for way in explanation.repairs)
 
 
+def test_a_group_that_is_not_made_yet_is_warned_of_because_it_will_be_open(svc) -> None:
+    key = svc.usage_keys.create("k", execute_in_groups=[1])
+    (warning,) = (found for found in svc.explain(key, ACTION).warnings if found.code == "removed_groups")
+    assert "group 1" in warning.text
+    assert "not made yet" in warning.text
+    assert svc.groups.create("first", actions=[ACTION]).id == 1
+    assert svc.explain(key, ACTION).allowed
+
+
 def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[svc.groups.create("a")])
     svc.groups.create("b", actions=[ACTION])

@@ -57,9 +57,11 @@ def test_what_one_server_wrote_the_other_knows(start_server: Callable[[], Emulat
 
     action = svcnb.Action("const main = ({ n }) => n + 1")
     key = here.usage_keys.create("runner", execute_in_groups=[here.groups.create("adders", actions=[action])])
-    assert there.with_key(key).run(action, n=41, until_effective=60).response == 42
-    # A cent each: twelve groups and one more, the key, the run.
-    assert here.billing.balance().available_cents == there.billing.balance().available_cents == 1_000 - 15
+    ran = there.with_key(key).run(action, n=41, until_effective=60)
+    assert ran.response == 42
+    # A cent each: twelve groups and one more, the key; and what the run took, a cent unless it needed seconds.
+    left = 1_000 - 14 - two.run_record(ran.request_id)["cost_cents"]
+    assert here.billing.balance().available_cents == there.billing.balance().available_cents == left
 
 
 def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import svcnb
@@ -33,6 +35,25 @@ def test_every_public_name_explains_itself() -> None:
 
 def test_the_public_names_are_what_dir_shows() -> None:
     assert set(svcnb.__all__) <= set(dir(svcnb))
+
+
+def test_the_rooms_are_found_by_completion_and_without_an_import_of_their_own() -> None:
+    code = (
+        "import svcnb; rooms = ['charts', 'panels', 'reports', 'testing', 'toolkit', 'workshop']\n"
+        "assert set(rooms) <= set(dir(svcnb))\n"
+        "assert [getattr(svcnb, room).__name__ for room in rooms] == [f'svcnb.{room}' for room in rooms]\n"
+        "assert [getattr(svcnb.toolkit, name).__name__.split('.')[-1] for name in dir(svcnb.toolkit)]"
+        " == dir(svcnb.toolkit)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_mistyped_name_is_answered_with_its_neighbour() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import svcnb; svcnb.Acton"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Did you mean: 'Action'?" in done.stderr
 
 
 def test_a_name_that_does_not_exist_is_refused_as_python_does() -> None:

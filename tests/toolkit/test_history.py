@@ -93,23 +93,33 @@ def test_the_past_is_filtered_and_becomes_a_frame(past) -> None:
     assert frame["cost_cents"].sum() == 13
 
 
-def test_runs_of_triggers_stand_beside_the_client_s_and_are_read_twice_without_doubling(past) -> None:
-    trigger = SimpleNamespace(id="t1", name="daily", action_cid=ADD.cid)
+def triggered(count: int) -> SimpleNamespace:
+    """A triggers service with one trigger and so many runs, the first of which failed."""
     runs = [
         SimpleNamespace(
             id=f"run{number}", trigger_id="t1", status="success" if number else "failed", ok=bool(number),
             started_at=datetime.fromtimestamp(NOON, UTC), seconds=2.5, input={"apiKey": "hidden"}, result=number,
             logs="", error=None if number else "500 thrown",
         )
-        for number in range(2)
+        for number in range(count)
     ]  # fmt: skip
-    triggers = SimpleNamespace(list=lambda: [trigger], runs=lambda _: runs)
+    trigger = SimpleNamespace(id="t1", name="daily", action_cid=ADD.cid)
+    return SimpleNamespace(list=lambda: [trigger], runs=lambda _, limit=100: runs[:limit])
+
+
+def test_runs_of_triggers_stand_beside_the_client_s_and_are_read_twice_without_doubling(past) -> None:
+    triggers = triggered(2)
     assert (past.add_trigger_runs(triggers), past.add_trigger_runs(triggers)) == (2, 2)
     found = past.runs(source="trigger")
     assert [(run.action, run.status, run.cost_cents, run.params) for run in found] == [
         ("daily", "success", 2, {"apiKey": "********"}), ("daily", "failed", 0, {"apiKey": "********"}),
     ]  # fmt: skip
     assert [(row.name, row.runs) for row in past.spend("trigger")] == [("", 5), ("t1", 2)]
+
+
+def test_all_runs_of_a_trigger_are_read_and_not_only_the_newest_hundred(past) -> None:
+    assert past.add_trigger_runs(triggered(250)) == 250
+    assert len(past.runs(source="trigger")) == 250
 
 
 def test_the_past_can_be_forgotten(past) -> None:

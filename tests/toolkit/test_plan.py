@@ -327,11 +327,10 @@ class Cut(TransportError):
     """The connection broke."""
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
-def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypatch, at, when) -> None:
+def cut_off(account: Any, at: str, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a verb of an account break the connection, before or after the service did what it says."""
     noun, verb = at.split(".")
-    resource = getattr(svc, noun)
+    resource = getattr(account, noun)
     original = getattr(resource, verb)
 
     def cut(*arguments: Any, **options: Any) -> Any:
@@ -340,6 +339,12 @@ def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypat
         raise Cut("gone")
 
     monkeypatch.setattr(resource, verb, cut)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
+def test_a_creation_cut_off_is_neither_lost_nor_made_twice(svc, state, monkeypatch, at, when) -> None:
+    cut_off(svc, at, when, monkeypatch)
     with pytest.raises(Cut) as caught:
         plan(svc, SMALL, state=state).apply(secrets={})
     assert "apply again to go on" in caught.value.__notes__[0]
@@ -406,19 +411,10 @@ def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
 def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state, monkeypatch, at, when) -> None:
-    noun, verb = at.split(".")
-    resource = getattr(mine, noun)
-    original = getattr(resource, verb)
-
-    def cut(*arguments: Any, **options: Any) -> Any:
-        if when == "after":
-            original(*arguments, **options)
-        raise Cut("gone")
-
-    monkeypatch.setattr(resource, verb, cut)
-    with pytest.raises(Cut):
-        plan(mine, SMALL, state=state).apply(secrets={})
-    monkeypatch.setattr(resource, verb, original)
+    with monkeypatch.context() as broken:
+        cut_off(mine, at, when, broken)
+        with pytest.raises(Cut):
+            plan(mine, SMALL, state=state).apply(secrets={})
     plan(mine, SMALL, state=state).apply(secrets={})
     assert steps(plan(mine, SMALL, state=state)) == []
     assert [len(mine.groups.list()), len(mine.usage_keys.list()), len(mine.actions.list())] == [1, 1, 2]
@@ -433,20 +429,25 @@ def test_an_account_without_a_master_wallet_says_so(mine) -> None:
 # --- a large account ------------------------------------------------------------------------------------------------
 
 
-LARGE: dict[str, Any] = {
-    "actions": {f"action-{n}": {"source": f"const main = () => {n}", "description": f"the {n}th"} for n in range(100)},
-    "wallets": {f"wallet-{n}": {} for n in range(100)},
-    "groups": {
-        f"group-{n}": {
-            "actions": [f"action-{k}" for k in range(100) if k // 2 == n or (n == 3 and k < 12)],
-            "wallets": [f"wallet-{2 * n}", f"wallet-{2 * n + 1}"],
-        }
-        for n in range(50)
-    },
-    "keys": {f"key-{n}": {"execute_in_groups": [f"group-{n}", f"group-{n + 10}"]} for n in range(40)},
-}  # fmt: skip
+def large(groups: int) -> dict[str, Any]:
+    """A description with so many groups, two actions and two wallets each, and keys for four in five."""
+    actions, keys = range(2 * groups), range(groups * 4 // 5)
+    return {
+        "actions": {f"action-{n}": {"source": f"const main = () => {n}", "description": f"the {n}th"} for n in actions},
+        "wallets": {f"wallet-{n}": {} for n in range(2 * groups)},
+        "groups": {
+            f"group-{n}": {
+                "actions": [f"action-{k}" for k in actions if k // 2 == n or (n == 3 and k < 12)],
+                "wallets": [f"wallet-{2 * n}", f"wallet-{2 * n + 1}"],
+            }
+            for n in range(groups)
+        },
+        "keys": {f"key-{n}": {"execute_in_groups": [f"group-{n}", f"group-{(n + 10) % groups}"]} for n in keys},
+    }
 
 
+# An account of each mode; every step of an owned one is a transaction of its owner, so half as many do there.
+GROUPS = {"managed": 50, "owned": 25}
 PROGRAMS = {
     "managed": "account = svcnb.Client()",
     "owned": "account = svcnb.Client().chain_secured.open(svcnb.LocalSigner.from_key(os.environ['OWNER_KEY']))",
@@ -455,7 +456,9 @@ PROGRAMS = {
 
 @pytest.fixture(params=["managed", "owned"])
 def large_account(request, emulator, tmp_path, monkeypatch):
-    """An account in each mode: itself, and the program and settings with which another process applies the plan."""
+    """An account in each mode: itself, how many groups it is to have, and the program and settings with which another
+    process applies the plan.
+    """
     monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
     settings = {"SVC_BASE_URL": emulator.base_url}
     if request.param == "managed":
@@ -475,46 +478,48 @@ def large_account(request, emulator, tmp_path, monkeypatch):
         {PROGRAMS[request.param]}
         plan(account, json.load(open(description)), state=state).apply(secrets=secrets, progress=False)
     """)
-    return account, program, settings
+    return account, GROUPS[request.param], program, settings
 
 
 @pytest.mark.slow
 def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(large_account, emulator, tmp_path) -> None:
-    account, program, settings = large_account
+    account, size, program, settings = large_account
+    wanted = large(size)
     described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
-    described.write_text(json.dumps(LARGE))
+    described.write_text(json.dumps(wanted))
     command = [sys.executable, "-W", "ignore", "-c", program, str(described), str(state), str(secrets)]
     for reached in (
-        lambda: len(account.wallets.list()) > 40,
-        lambda: len(account.groups.list()) > 20,
+        lambda: len(account.wallets.list()) > size * 4 // 5,
+        lambda: len(account.groups.list()) > size * 2 // 5,
         secrets.exists,
     ):
         killed = subprocess.Popen(command, env=os.environ | settings)
         give_up = time.monotonic() + 120
         while not reached() and killed.poll() is None and time.monotonic() < give_up:
-            pass
+            time.sleep(0.02)  # looking without a pause would take the time from the work
         killed.kill()
         assert killed.wait() == -signal.SIGKILL, "it was killed, not done"
-    found = plan(account, LARGE, state=state)
-    assert 0 < len(found) < 60
+    found = plan(account, wanted, state=state)
+    assert 0 < len(found) < size * 6 // 5
     found.apply(secrets=secrets)
-    assert steps(plan(account, LARGE, state=state)) == []
-    assert [len(account.groups.list()), len(account.actions.list()), len(account.usage_keys.list())] == [50, 100, 40]
-    assert len([item for item in account.wallets.list() if item.name in {"Wallet", *LARGE["wallets"]}]) == 100
-    three = plan(account, LARGE, state=state)._state.groups["group-3"]
+    assert steps(plan(account, wanted, state=state)) == []
+    counts = [len(account.groups.list()), len(account.actions.list()), len(account.usage_keys.list())]
+    assert counts == [size, 2 * size, size * 4 // 5]
+    assert len([item for item in account.wallets.list() if item.name in {"Wallet", *wanted["wallets"]}]) == 2 * size
+    three = plan(account, wanted, state=state)._state.groups["group-3"]
     assert len(account.groups.contents(three).actions) == 12
     kept = json.loads(secrets.read_text())
-    assert sorted(kept) == sorted(LARGE["keys"])
-    for name in ("key-0", "key-39"):
+    assert sorted(kept) == sorted(wanted["keys"])
+    for name in ("key-0", f"key-{size * 4 // 5 - 1}"):
         number = 2 * int(name.split("-")[1])
         assert emulator.client(api_key=kept[name]).run(f"const main = () => {number}").response == number
     account.groups.remove(7)
     account.usage_keys.update(account.usage_keys.list()[5], execute_in_groups=[0])
     account.groups.remove_wallet(9, account.groups.contents(9).wallets[0])
-    repair = plan(account, LARGE, state=state)
+    repair = plan(account, wanted, state=state)
     assert {step.kind for step in repair} == {"group", "key"}
     repair.apply(secrets=secrets)
-    assert steps(plan(account, LARGE, state=state)) == []
+    assert steps(plan(account, wanted, state=state)) == []
 
 
 # --- triggers -------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from svcnb.emulator.triggers.outcomes import Answer
 from svcnb.emulator.triggers.seal import Seal
 
 START = 1_900_000_000.0
-PATIENCE_S = 10
+PATIENCE_S = 60
 
 
 class Scripted:
@@ -245,7 +245,7 @@ class Door:
 
     async def ended(self, trigger: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
         """The runs once so many have ended, oldest first."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 found = await self.runs(trigger, limit=100)
                 if sum(run["finished_at"] is not None for run in found) >= count:

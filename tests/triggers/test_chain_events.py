@@ -16,9 +16,11 @@ import pytest
 from eth_abi.abi import encode
 
 from svcnb import parts as outside
+from svcnb.emulator.triggers import scanner
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.rpc import RpcTrouble, over_http
 from svcnb.emulator.triggers.store import find_trigger, from_json
+from svcnb.emulator.triggers.timing import Timer
 from svcnb.protocol.event_signature import Event
 
 pytestmark = pytest.mark.chain
@@ -117,11 +119,40 @@ def anvil():
 
 
 @pytest.fixture
-async def watch(parts, store, clock, anvil):
+def resting(monkeypatch) -> asyncio.Event:
+    """Set whenever a watcher has polled and waits for the next time."""
+    event = asyncio.Event()
+
+    class Told(Timer):
+        async def until(self, moment: float, poke: asyncio.Event | None = None) -> bool:
+            event.set()
+            return await super().until(moment, poke)
+
+    monkeypatch.setattr(scanner, "Timer", Told)
+    return event
+
+
+@pytest.fixture
+def polled(resting, clock):
+    """Lets fifteen seconds pass and the watcher poll, so many times."""
+
+    async def again(times: int = 1) -> None:
+        for _ in range(times):
+            resting.clear()
+            clock.advance(15)
+            async with asyncio.timeout(60):
+                await resting.wait()
+
+    return again
+
+
+@pytest.fixture
+async def watch(parts, store, clock, anvil, resting):
     """Starts a watcher of the chain with so many confirmations."""
     tasks, rpcs = [], []
 
     def start(confirmations: int = 0) -> ChainEvents:
+        resting.clear()
         rpc = over_http(anvil.url)
         watcher = ChainEvents(WatchedChain("base", rpc, confirmations), store, clock, 15, wake=parts.lanes.wake)
         tasks.append(asyncio.create_task(watcher.run()))
@@ -147,12 +178,6 @@ async def pings(parts: Any, trigger: Any, count: int) -> list[int]:
     return [int(from_json(run.input)["event"]["decoded"]["arg1"]) for run in runs]
 
 
-async def polled(clock: Any, times: int = 1) -> None:
-    for _ in range(times):
-        clock.advance(15)
-        await asyncio.sleep(0.15)
-
-
 async def test_an_event_starts_a_run_with_its_arguments_and_the_raw_log(parts, anvil, watch):
     trigger = await parts.trigger("chain_event", config(anvil))
     receipt = anvil.ping(ALICE, 7)
@@ -174,14 +199,14 @@ async def test_an_event_starts_a_run_with_its_arguments_and_the_raw_log(parts, a
     assert parts.execution.calls[0].params["event"] == event
 
 
-async def test_every_log_has_one_run_in_order_over_many_polls(parts, anvil, watch, clock):
+async def test_every_log_has_one_run_in_order_over_many_polls(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil), max_queued_runs=1000)
     watch()
     for number in range(20):
         anvil.ping(ALICE, number)
         if number % 3 == 0:
-            await polled(clock)
-    await polled(clock)
+            await polled()
+    await polled()
     assert await pings(parts, trigger, 20) == list(range(20))
 
 
@@ -214,13 +239,13 @@ async def test_topic_filters_take_lists_and_wildcards(parts, anvil, watch):
         assert [from_json(run.input)["event"]["decoded"]["n"] for run in runs] == numbers, name
 
 
-async def test_without_a_start_block_the_last_hundred_blocks_count(parts, anvil, watch, clock):
+async def test_without_a_start_block_the_last_hundred_blocks_count(parts, anvil, watch, polled):
     anvil.ping(ALICE, 1)
     anvil.mine(150)
     anvil.ping(ALICE, 2)
     trigger = await parts.trigger("chain_event", config(anvil))
     watch()
-    await polled(clock, 2)
+    await polled(2)
     assert await pings(parts, trigger, 1) == [2]
 
 
@@ -238,36 +263,36 @@ async def test_a_start_block_reads_history_five_hundred_blocks_a_poll(parts, anv
     assert await pings(parts, trigger, 2) == [1, 2]
 
 
-async def test_a_log_waits_for_its_confirmations(parts, anvil, watch, clock):
+async def test_a_log_waits_for_its_confirmations(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil))
     watch(confirmations=12)
     anvil.ping(ALICE, 1)
     anvil.mine(11)
-    await polled(clock, 2)
+    await polled(2)
     assert await parts.runs(trigger) == []
     anvil.mine(1)
-    await polled(clock)
+    await polled()
     assert await pings(parts, trigger, 1) == [1]
 
 
-async def test_a_full_queue_leaves_logs_for_later_and_loses_none(parts, anvil, watch, clock):
+async def test_a_full_queue_leaves_logs_for_later_and_loses_none(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil), max_queued_runs=2)
     gate = parts.execution.gates[trigger.action_code] = asyncio.Event()
     for number in range(5):
         anvil.ping(ALICE, number)
     watch()
     assert await pings(parts, trigger, 2) == [0, 1]
-    await polled(clock)
+    await polled()
     assert len(await parts.runs(trigger)) == 2
     gate.set()
     for _ in range(3):
         await parts.ended(trigger)
-        await polled(clock)
+        await polled()
     assert await pings(parts, trigger, 5) == [0, 1, 2, 3, 4]
 
 
 async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_one_to_a_new_log(
-    parts, anvil, watch, clock
+    parts, anvil, watch, polled
 ):
     trigger = await parts.trigger("chain_event", config(anvil))
     watch()
@@ -275,7 +300,7 @@ async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_on
     before = anvil.call("evm_snapshot")
     gone = anvil.ping(ALICE, 2)
     anvil.mine(3)
-    await polled(clock)
+    await polled()
     assert await pings(parts, trigger, 2) == [1, 2]
 
     anvil.call("evm_revert", before)
@@ -284,11 +309,11 @@ async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_on
     assert (back["transactionHash"], back["blockHash"] == gone["blockHash"]) == (gone["transactionHash"], False)
     anvil.ping(BOB, 3)
     anvil.mine(5)
-    await polled(clock, 2)
+    await polled(2)
     assert await pings(parts, trigger, 3) == [1, 2, 3]
 
 
-async def test_a_chain_that_became_shorter_is_read_again(parts, anvil, watch, clock):
+async def test_a_chain_that_became_shorter_is_read_again(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil))
     start = anvil.call("evm_snapshot")
     anvil.mine(40)
@@ -297,7 +322,7 @@ async def test_a_chain_that_became_shorter_is_read_again(parts, anvil, watch, cl
     await pings(parts, trigger, 1)
     anvil.call("evm_revert", start)
     anvil.ping(ALICE, 2)
-    await polled(clock, 2)
+    await polled(2)
     assert await pings(parts, trigger, 2) == [1, 2]
 
 
@@ -327,7 +352,7 @@ async def test_a_log_that_does_not_fit_the_signature_still_has_its_run(parts, an
     assert "does not fit" in event["decode_error"]
 
 
-async def test_a_chain_that_is_away_is_asked_again(parts, store, clock):
+async def test_a_chain_that_is_away_is_asked_again(parts, store, clock, resting, polled):
     trigger = await parts.trigger("chain_event", {
         "chain": "base", "contract_address": ALICE, "event_signature": "Ping(address,uint256)",
     })  # fmt: skip
@@ -345,14 +370,14 @@ async def test_a_chain_that_is_away_is_asked_again(parts, store, clock):
     task = asyncio.create_task(
         ChainEvents(WatchedChain("base", Rpc(away), 0), store, clock, 15, wake=parts.lanes.wake).run()
     )
-    await asyncio.sleep(0.05)
-    await polled(clock, 2)
+    await resting.wait()
+    await polled(2)
     task.cancel()
     assert len(asked) == 4
     assert await parts.runs(trigger) == []
 
 
-async def test_a_provider_that_caps_ranges_is_asked_for_less(parts, anvil, store, clock):
+async def test_a_provider_that_caps_ranges_is_asked_for_less(parts, anvil, store, clock, polled):
     trigger = await parts.trigger("chain_event", config(anvil, start_block=0))
     anvil.mine(50)
     anvil.ping(ALICE, 1)
@@ -373,7 +398,7 @@ async def test_a_provider_that_caps_ranges_is_asked_for_less(parts, anvil, store
     task = asyncio.create_task(
         ChainEvents(WatchedChain("base", Rpc(capped), 0), store, clock, 15, wake=parts.lanes.wake).run()
     )
-    await polled(clock, 9)
+    await polled(9)
     assert await pings(parts, trigger, 1) == [1]
     task.cancel()
     await rpc.close()

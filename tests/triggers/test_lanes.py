@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -297,3 +298,19 @@ async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_par
     await again.until(trigger, lambda found: {run.id for run in found} == {"last", "r5", "r4"})
     assert [run.id for run in await again.ended(other)] == ["of another"]
     await again.lanes.stop(1)
+
+
+async def test_a_run_ends_whatever_text_its_action_throws(parts):
+    """JavaScript's text may hold NUL and halves of surrogate pairs, which no database takes as they are."""
+    trigger = await parts.trigger()
+    parts.execution.answers[trigger.action_code] = [
+        Answer(500, "boom \0 and \ud83d half"),
+        Answer(404, {"error": "\ud83d"}),
+    ]
+    await parts.run(trigger, "r1", {"text": "\0 \ud83d"})
+    await parts.run(trigger, "r2")
+    thrown, missing = await parts.ended(trigger)
+    assert (thrown.status, missing.status) == ("failed", "failed")
+    assert thrown.error == "HTTP 500: boom \0 and \ufffd half"
+    assert json.loads(thrown.response) == "boom \0 and \ud83d half"
+    assert missing.error == "HTTP 404 \ufffd"

@@ -91,21 +91,17 @@ Deno.test("a request of Python is shown in full before anything is signed, and c
   close();
 });
 
+/** Python asks for a transaction that it could read, or could not. */
+function askFor(model: FakeModel, call: { known: boolean; what: string; function: string }): void {
+  const decoded = { ...call, arguments: [], to: "0x1", through: "", value: "0 ETH", max_cost: "1 wei" };
+  model.say({ type: "ask", id: "ask-1", name: "transaction", args: { fields: {}, decoded } });
+}
+
 Deno.test("a request that is withdrawn disappears", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
-  const decoded = {
-    known: true,
-    what: "create group 'a'",
-    function: "addGroup",
-    arguments: [],
-    to: "0x1",
-    through: "",
-    value: "0 ETH",
-    max_cost: "1 wei",
-  };
-  model.say({ type: "ask", id: "ask-1", name: "transaction", args: { fields: {}, decoded } });
+  askFor(model, { known: true, what: "create group 'a'", function: "addGroup" });
   equal(find(el, ".svcnb-request").textContent!.includes("This will create group 'a'."), true);
   model.say({ type: "settled", id: "ask-1" });
   equal(el.querySelector(".svcnb-request"), null);
@@ -116,17 +112,7 @@ Deno.test("a call that cannot be read is said to be so", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
-  const decoded = {
-    known: false,
-    what: "a call that is not known here",
-    function: "",
-    arguments: [],
-    to: "0x1",
-    through: "",
-    value: "0 ETH",
-    max_cost: "1 wei",
-  };
-  model.say({ type: "ask", id: "ask-1", name: "transaction", args: { fields: {}, decoded } });
+  askFor(model, { known: false, what: "a call that is not known here", function: "" });
   equal(find(el, ".svcnb-request .svcnb-warn").textContent!.includes("cannot be read"), true);
   close();
 });

@@ -98,7 +98,7 @@ class Writer:
         if signer is not sender:
             to, payload = sender.address, (yield from self._wrapped(sender, contract, data))
         transaction, preview = yield from self._prepared(what, arguments, to, payload)
-        if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc]
+        if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc]  # looked at in this line
             raise SigningError(f"stopped before signing: {preview.what}", hint="Nothing was sent.")
         mined = yield from self._landed(signer, transaction, preview, on_sent)
         receipt = Receipt(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
+from svcnb.client.references import is_name
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
     """Asks for a new account."""
-    if not name.strip():
+    if not is_name(name):
         raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
     if email:

@@ -18,6 +18,7 @@ from svcnb.client.references import (
     WalletRef,
     action_hash,
     group_id,
+    is_name,
     raw_cid,
     wallet_address,
 )
@@ -35,7 +36,7 @@ def create(
     name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
 ) -> Flow[Group]:
     """Creates a group with ten entries of each kind, then adds the rest one by one."""
-    if not name.strip():
+    if not is_name(name):
         raise InvalidArgument("a group needs a name", hint='svc.groups.create("signers")')
     permitted, rest = _split(actions)
     addresses = _addresses(wallets)

@@ -41,7 +41,7 @@ def health() -> Flow[Health]:
     """Asks for the health; 503 is an answer too."""
     return _get(
         "//health",
-        lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004
+        lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - the status of HTTP
         statuses=(503,),
     )
 

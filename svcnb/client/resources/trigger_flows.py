@@ -386,7 +386,7 @@ def door_of(url: str | None, token: str | Secret | None) -> Door:
         )
     secret = new_token() if token is None else Secret(token)
     text = secret.reveal()
-    if not 32 <= len(text) <= 512 or not all(sign.isascii() and (sign.isalnum() or sign in "-_.~") for sign in text):  # noqa: PLR2004
+    if not 32 <= len(text) <= 512 or not all(sign.isascii() and (sign.isalnum() or sign in "-_.~") for sign in text):  # noqa: PLR2004 - as said below
         raise ConfigError(
             "the triggers token cannot be one: 32 to 512 characters of A-Z a-z 0-9 - _ . ~",
             hint="Leave it out to make a new one, which a user then approves.",

@@ -9,7 +9,7 @@ from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument, NotFound
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import GroupRef, KeyRef, group_ids, key_hash, key_reference
+from svcnb.client.references import GroupRef, KeyRef, group_ids, is_name, key_hash, key_reference
 from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, models, nothing
 from svcnb.protocol.hashes import api_key_hash
 
@@ -20,7 +20,7 @@ _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_gro
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Asks for a new usage key."""
-    if not name.strip():
+    if not is_name(name):
         raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
     body = {"name": name, "description": description} | _numbers(permissions)
 

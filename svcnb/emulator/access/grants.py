@@ -46,7 +46,7 @@ class GrantDelay:
             block: Number of the block that it is in.
         """
         if event in GRANTS and (self._delay_s or self._jitter_s):
-            wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311  a delay is no secret
+            wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is no secret
             self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
 
     def forget(self) -> None:

@@ -54,7 +54,7 @@ async def new_account(call: Call, body: NewAccountRequest) -> NewAccountResponse
     address = address_of(secret)
     api_key = base64.b64encode(secret).decode()
     hashed = key_hash(api_key)
-    await write(call, "newAccount", hashed, True, body.account_name, body.account_description or "", address)  # noqa: FBT003
+    await write(call, "newAccount", hashed, True, body.account_name, body.account_description or "", address)  # noqa: FBT003 - the contract's arguments have no names
     await _register_master_wallet(call, hashed, address, path)
     try:
         await service.processor.ensure_customer(address, body.email or None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, error_text, require_owner, view, write
+from svcnb.emulator.accounts.relay import error_text, require_owner, view, write
+from svcnb.emulator.accounts.rows import managed
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_U64
+from svcnb.protocol.limits import MAX_U64
 from svcnb.protocol.wire.actions import AddActionRequest, DeleteActionRequest, UpdateActionMetadataRequest
 from svcnb.protocol.wire.base import Success
 
@@ -18,25 +18,12 @@ _TAG: Final = "Actions"
 
 def endpoints() -> list[Endpoint]:
     """The rows of this noun."""
-    rows = (
-        ("add_action", add_action, AddActionRequest),
-        ("delete_action", delete_action, DeleteActionRequest),
-        ("update_action_metadata", update_metadata, UpdateActionMetadataRequest),
+    return managed(
+        _TAG,
+        ("add_action", add_action, AddActionRequest, Success),
+        ("delete_action", delete_action, DeleteActionRequest, Success),
+        ("update_action_metadata", update_metadata, UpdateActionMetadataRequest, Success),
     )
-    return [
-        Endpoint(
-            "POST",
-            f"{API}/{name}",
-            handler,
-            request=request,
-            response=Success,
-            guards=(KEY, FUNDED),
-            price_cents=MANAGEMENT_COST_CENTS,
-            errors=WRITE_ERRORS,
-            tag=_TAG,
-        )
-        for name, handler, request in rows
-    ]
 
 
 async def add_action(call: Call, body: AddActionRequest) -> Success:

@@ -67,7 +67,7 @@ async def chain_config(call: Call, _given: None) -> NodeChainConfig:
         chain_id=chain_id,
         is_evm=True,
         testnet=chain_id not in _PUBLIC_CHAINS,
-        token="ETH",  # noqa: S106  the symbol of a coin
+        token="ETH",  # noqa: S106 - the symbol of a coin
         contract_address=service.chain.contract_address,
         rpc_url=f"{call.service.public_url(call.request)}/rpc",
     )

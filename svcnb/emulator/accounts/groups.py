@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, require_owner, write
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.accounts.relay import require_owner, write
+from svcnb.emulator.accounts.rows import managed
+from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.groups import (
     AddActionToGroupRequest,
@@ -25,7 +24,8 @@ _TAG: Final = "Groups"
 
 def endpoints() -> list[Endpoint]:
     """The rows of this noun."""
-    rows = (
+    return managed(
+        _TAG,
         ("add_group", add_group, AddGroupRequest, AddGroupResponse),
         ("update_group", update_group, UpdateGroupRequest, Success),
         ("remove_group", remove_group, RemoveGroupRequest, Success),
@@ -34,20 +34,6 @@ def endpoints() -> list[Endpoint]:
         ("add_pkp_to_group", add_pkp, GroupPkpRequest, Success),
         ("remove_pkp_from_group", remove_pkp, GroupPkpRequest, Success),
     )
-    return [
-        Endpoint(
-            "POST",
-            f"{API}/{name}",
-            handler,
-            request=request,
-            response=response,
-            guards=(KEY, FUNDED),
-            price_cents=MANAGEMENT_COST_CENTS,
-            errors=WRITE_ERRORS,
-            tag=_TAG,
-        )
-        for name, handler, request, response in rows
-    ]
 
 
 async def add_group(call: Call, body: AddGroupRequest) -> AddGroupResponse:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
-from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, error_text, require_owner, write, write_together
+from svcnb.emulator.accounts.relay import error_text, require_owner, write, write_together
+from svcnb.emulator.accounts.rows import managed
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.keys.secp import address_of
 from svcnb.protocol.hashes import key_hash
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, USAGE_KEY_CHAIN_BALANCE, USAGE_KEY_LIFETIME_S
+from svcnb.protocol.limits import USAGE_KEY_CHAIN_BALANCE, USAGE_KEY_LIFETIME_S
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.usage_keys import (
     AddUsageApiKeyRequest,
@@ -30,26 +30,13 @@ WALLET_DESCRIPTION: Final = "Usage API Key Wallet"
 
 def endpoints() -> list[Endpoint]:
     """The rows of this noun."""
-    rows = (
+    return managed(
+        _TAG,
         ("add_usage_api_key", add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
         ("update_usage_api_key", update_usage_api_key, UpdateUsageApiKeyRequest, Success),
         ("update_usage_api_key_metadata", update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
         ("remove_usage_api_key", remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
     )
-    return [
-        Endpoint(
-            "POST",
-            f"{API}/{name}",
-            handler,
-            request=request,
-            response=response,
-            guards=(KEY, FUNDED),
-            price_cents=MANAGEMENT_COST_CENTS,
-            errors=WRITE_ERRORS,
-            tag=_TAG,
-        )
-        for name, handler, request, response in rows
-    ]
 
 
 async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:

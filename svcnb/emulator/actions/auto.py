@@ -49,7 +49,7 @@ class AutoEngine:
 
     Args:
         limits: Limits that processes are prepared for.
-        spares: Warm processes of `v8` to keep.
+        spares: Warm processes of `v8` to keep from the first run on.
         concurrency: Runs at once, on each engine.
         vocabulary: Names that actions see.
 
@@ -68,23 +68,28 @@ class AutoEngine:
         self._fast = FastEngine(limits, concurrency=concurrency, vocabulary=vocabulary, busy_ms=BUSY_MS)
         self._v8 = V8Engine(limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)
         self._learned: OrderedDict[bytes, str] = OrderedDict()
+        self._v8_asleep = False
 
     async def prepare(self) -> None:
         """Begins with one process of `fast`."""
         await self._fast.prepare()
 
     async def start(self) -> None:
-        """Begins to warm up both engines; returns at once."""
+        """Begins to warm up `fast`; returns at once. `v8` follows with the first run, which seldom needs it."""
         await self._fast.start()
-        await self._v8.start()
+        self._v8_asleep = True
 
     async def stop(self) -> None:
         """Ends every process."""
+        self._v8_asleep = False
         await self._fast.stop()
         await self._v8.stop()
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
         """Runs one action; see `svcnb.emulator.actions.protocol.Engine`."""
+        if self._v8_asleep:
+            self._v8_asleep = False
+            await self._v8.start()
         mark = hashlib.sha256(source.encode(errors="surrogatepass")).digest()
         why = self._reason(source, mark)
         if why is not None:
@@ -113,7 +118,7 @@ class AutoEngine:
             running=fast.running + v8.running,
             waiting=fast.waiting + v8.waiting,
             started=fast.started + v8.started,
-            available=fast.available and v8.available,
+            available=fast.available and (v8.available or self._v8_asleep),
             details={"fast": fast, "v8": v8},
         )
 

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from svcnb.emulator.actions.protocol import Engine
     from svcnb.emulator.settings import Settings
 
+_SPARES = 3
+_SPARES_OF_AUTO = 1
+
 
 def make_engine(settings: Settings) -> Engine:
     """The engine that the settings name.
@@ -26,9 +29,9 @@ def make_engine(settings: Settings) -> Engine:
     if settings.action_engine == "auto":
         from svcnb.emulator.actions.auto import AutoEngine
 
-        return AutoEngine(
-            settings.limits, spares=settings.action_spares, concurrency=concurrency, vocabulary=vocabulary
-        )
+        spares = settings.action_spares or _SPARES_OF_AUTO
+        return AutoEngine(settings.limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)
     from svcnb.emulator.actions.v8 import V8Engine
 
-    return V8Engine(settings.limits, spares=settings.action_spares, concurrency=concurrency, vocabulary=vocabulary)
+    spares = settings.action_spares or _SPARES
+    return V8Engine(settings.limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)

@@ -48,6 +48,12 @@ class Shares:
         others = [used for name, used in self._used.items() if name != account]
         return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
 
+    @property
+    def contested(self) -> bool:
+        """Whether more than one account used something lately."""
+        self._age()
+        return len(self._used) > 1
+
     def _age(self) -> None:
         now = self._clock()
         left = 0.5 ** ((now - self._as_of) / _HALF_LIFE_S)

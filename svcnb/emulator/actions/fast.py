@@ -33,7 +33,7 @@ class FastEngine(PooledEngine):
 
     Args:
         limits: Limits that processes are prepared for; a run may have tighter ones.
-        processes: Processes to keep; while runs have to wait, up to four times as many.
+        processes: Processes to keep, one of them while nothing runs; while runs have to wait, up to four times as many.
         concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
         busy_ms: Milliseconds of work after which a run ends as ``unsupported``; 0 is never.
@@ -63,6 +63,7 @@ class FastEngine(PooledEngine):
             concurrency=concurrency,
             vocabulary=vocabulary,
             reuse=True,
+            idle=1,
         )
         self._busy_ms = busy_ms
 

@@ -20,6 +20,7 @@ MAX_JSON_BYTES: Final = 16 * 1024 * 1024
 
 _MAX_DEPTH: Final = 8
 _LENGTHS = struct.Struct("<II")
+_TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BadFrame(Exception):
@@ -41,7 +42,7 @@ class Frame:
 
 def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
     """A frame towards an isolate."""
-    text = json.dumps(body, separators=(",", ":")).encode()
+    text = _TEXT(body).encode()
     return _LENGTHS.pack(len(text), len(blob)) + text + blob
 
 
@@ -80,7 +81,7 @@ class FrameReader:
             if deeper_than(text, _MAX_DEPTH):
                 raise BadFrame("a frame that nests too deep")
             try:
-                body = json.loads(text)
+                body = json.loads(text.decode())
             except ValueError:
                 raise BadFrame("a frame that holds no JSON") from None
             if not isinstance(body, dict):

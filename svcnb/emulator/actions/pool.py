@@ -37,6 +37,7 @@ class Pool:
         shares: What accounts used lately.
         reuse: Whether isolates come back by `give`. Those on loan then count as kept, none is kept for others, and more
             are started only for runs that have waited for some time.
+        idle: How many of them to keep until the first run, and when there was none for half a minute; None is all.
         clock: Seconds, monotonic.
     """
 
@@ -47,10 +48,12 @@ class Pool:
         spares: int,
         shares: Shares,
         reuse: bool = False,
+        idle: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_host = new_host
         self._base = spares
+        self._idle = spares if idle is None else idle
         self._target = 0
         self._clock = clock
         self._host: ProcessHost | None = None
@@ -66,7 +69,7 @@ class Pool:
         self._failures = 0
         self._last_failure = ""
         self._open_until = 0.0
-        self._last_low = 0.0
+        self._last_low = self._last_used = 0.0
         self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
@@ -91,10 +94,10 @@ class Pool:
         """Begins to fill in the background.
 
         Args:
-            spares: How many to begin with, all when None. Called again, there may only be more.
+            spares: How many to begin with, as many as when idle when None. Called again, there may only be more.
         """
         self._stopped = False
-        self._target = max(self._target, self._base if spares is None else spares)
+        self._target = max(self._target, self._idle if spares is None else spares)
         self._fill()
 
     async def stop(self) -> None:
@@ -124,6 +127,8 @@ class Pool:
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine does not run")
+        self._last_used = self._clock()
+        self._target = max(self._target, self._base)
         self._bury_dead()
         if self._may_take(account):
             return self._hand_out(account)
@@ -208,12 +213,17 @@ class Pool:
             self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
+        at_once = 1 if self._is_no_hurry() else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
-        for _ in range(min(wanted, self._max_starting - len(self._starting))):
+        for _ in range(min(wanted, at_once - len(self._starting))):
             task = asyncio.ensure_future(self._add())
             self._starting.add(task)
             task.add_done_callback(self._added)
+
+    def _is_no_hurry(self) -> bool:
+        """Whether only accounts that used clearly more than others want spares: the others keep a core meanwhile."""
+        return self._shares.contested and all(self._shares.greedy(account) for account, _ in self._waiting)
 
     async def _add(self) -> None:
         if self._host is None or not self._host.alive:
@@ -275,14 +285,14 @@ class Pool:
             self._fill()
 
     def _settle_later(self) -> None:
-        if self._target > self._base and self._calm is None:
+        if self._target > self._idle and self._calm is None:
             self._calm = asyncio.get_running_loop().call_later(_CALM_S, self._settle)
 
     def _settle(self) -> None:
         self._calm = None
-        if self._clock() - self._last_low >= _CALM_S:
-            self._target = self._base
+        now = self._clock()
+        if now - self._last_low >= _CALM_S:
+            self._target = min(self._target, self._base if now - self._last_used < _CALM_S else self._idle)
             while self._ready and len(self._ready) + self._lent > self._target:
                 self._ready.pop().close()
-        else:
-            self._settle_later()
+        self._settle_later()

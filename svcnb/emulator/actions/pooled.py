@@ -52,6 +52,7 @@ class PooledEngine(ABC):
         concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
         reuse: Whether a process serves one run after another.
+        idle: How many of them to keep while nothing runs; None is all.
 
     Raises:
         PartMissing: Deno or the bundle is not on this machine.
@@ -68,6 +69,7 @@ class PooledEngine(ABC):
         concurrency: int,
         vocabulary: Vocabulary | None,
         reuse: bool = False,
+        idle: int | None = None,
     ) -> None:
         self._limits = limits
         self._name = name
@@ -77,9 +79,10 @@ class PooledEngine(ABC):
         self._deno = parts.deno()
         if not bootstrap.is_file():
             raise parts.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
+        self._reuse = reuse
         self._places = Places(concurrency)
         self._shares = Shares()
-        self._pool = Pool(self._new_host, spares=spares, shares=self._shares, reuse=reuse)
+        self._pool = Pool(self._new_host, spares=spares, shares=self._shares, reuse=reuse, idle=idle)
         self._sessions: set[Session] = set()
         self._watch: asyncio.Task[None] | None = None
         self._stopped = True
@@ -155,6 +158,8 @@ class PooledEngine(ABC):
             session.begin(source, params)
             # What follows is done while the isolate works already.
             self._sessions.add(session)
+            if not self._reuse and self._shares.greedy(host.account):
+                session.give_way()
             self._look_after()
             outcome = await session.end(waited_s)
             return outcome

@@ -172,7 +172,7 @@ def _lower(pid: int) -> None:
         # Each isolate leads a process group of its own, so this reaches all of its threads.
         os.setpriority(os.PRIO_PGRP, pid, _LOWER)
     # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
         file.write(str(_LOWER))
 
 

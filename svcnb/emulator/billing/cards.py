@@ -56,7 +56,7 @@ def judge(number: str | None) -> Declined | None:
         return None
     if digits in DECLINED:
         return DECLINED[digits]
-    if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19 and _luhn(digits)):  # noqa: PLR2004
+    if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19 and _luhn(digits)):  # noqa: PLR2004 - ISO/IEC 7812
         return Declined("incorrect_number", "The card was declined: this is no card number.")
     return Declined(
         "test_mode_card_required",
@@ -68,4 +68,4 @@ def judge(number: str | None) -> Declined | None:
 def _luhn(digits: str) -> bool:
     """ISO/IEC 7812-1, annex B."""
     doubled = (int(digit) * (1 + (place + len(digits)) % 2) for place, digit in enumerate(digits, 1))
-    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0  # noqa: PLR2004
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0  # noqa: PLR2004 - two digits are added up

@@ -95,7 +95,7 @@ class Counter:
             for order in served or self._take():
                 order.done.cancel()
             raise
-        except Exception as error:  # noqa: BLE001  every caller gets it
+        except Exception as error:  # noqa: BLE001 - every caller gets it
             for order in served or self._take():
                 if not order.done.done():
                     order.done.set_exception(error)

@@ -90,11 +90,6 @@ class Holds:
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
 
-    def held_cents(self, account: str) -> int:
-        """What is set aside for an account at this moment."""
-        with self._lock:
-            return self._held[account]
-
     def take(self, hold: Hold, credit_cents: int) -> None:
         """Begins a hold, unless it was ended before it began.
 

@@ -233,5 +233,5 @@ def _html(page: str, status: int = 200) -> Response:
 
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
-    heading = "No such payment" if status == 404 else "This does not work"  # noqa: PLR2004
+    heading = "No such payment" if status == 404 else "This does not work"  # noqa: PLR2004 - the status of HTTP
     return _html(message_page(heading, str(refusal), root=root), status)

@@ -147,7 +147,7 @@ def entries_of(connection: Connection, account: str) -> list[Entry]:
     """All entries of an account, oldest first."""
     wanted = (entries.c[name] for name in Entry.__slots__)
     rows = connection.execute(select(*wanted).where(entries.c.account == account).order_by(entries.c.id))
-    return [Entry(**row._mapping) for row in rows]  # noqa: SLF001  the documented way to a row's names
+    return [Entry(**row._mapping) for row in rows]  # noqa: SLF001 - the documented way to a row's names
 
 
 def discrepancies(connection: Connection) -> list[str]:

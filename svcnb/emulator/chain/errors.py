@@ -63,11 +63,6 @@ class RpcError(Exception):
         return f"{self.message} (code {self.code})"
 
     @property
-    def is_revert(self) -> bool:
-        """Whether a contract refused, rather than the chain."""
-        return self.code == REVERTED
-
-    @property
     def revert_data(self) -> bytes:
         """The bytes of a revert."""
         return bytes.fromhex(self.data[2:]) if isinstance(self.data, str) and self.data.startswith("0x") else b""

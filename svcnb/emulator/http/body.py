@@ -9,9 +9,9 @@ from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
+from svcnb.emulator.http.mismatch import sentence
 from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
 
-_SHOWN_PROBLEMS = 3
 _READ_ANYWAY = 8
 _SPECIFICATION = "The description of every body is at /core/v1/openapi.json."
 
@@ -102,16 +102,11 @@ def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: s
         mismatches = [problem for problem in problems if problem["type"] != UNUSABLE]
         if not mismatches:
             raise EndpointFailure(400, problems[0]["msg"]) from None
-        shown = "; ".join(_sentence(problem["loc"], problem["msg"]) for problem in mismatches[:_SHOWN_PROBLEMS])
-        more = f" (and {len(mismatches) - _SHOWN_PROBLEMS} more)" if len(mismatches) > _SHOWN_PROBLEMS else ""
         raise StructuredError(
-            422, f"The {where} does not match the schema: {shown}{more}.", fix=f"Correct it. {_SPECIFICATION}"
+            422,
+            f"The {where} does not match the schema: {sentence(mismatches, where)}.",
+            fix=f"Correct it. {_SPECIFICATION}",
         ) from None
-
-
-def _sentence(location: tuple[int | str, ...], message: str) -> str:
-    path = ".".join(str(part) for part in location)
-    return f"{path}: {message}" if path else message
 
 
 def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:

@@ -22,10 +22,11 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.store import Store
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble
 from svcnb.emulator.triggers.rules import ChainEventConfig, chain_event
+from svcnb.emulator.triggers.scanner import Scanner
 from svcnb.emulator.triggers.store import (
     TriggerRecord,
     change_trigger,
@@ -34,7 +35,6 @@ from svcnb.emulator.triggers.store import (
     from_json,
     to_json,
 )
-from svcnb.emulator.triggers.timing import Timer
 from svcnb.protocol.event_signature import UndecodableLog
 from svcnb.protocol.hashes import keccak256
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
@@ -44,7 +44,6 @@ _MAX_BLOCKS: Final = 500
 _LOOK_BACK_BLOCKS: Final = 100
 _REORG_BLOCKS: Final = 128
 _AT_ONCE: Final = 8
-_STORE_RETRY_S: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -74,58 +73,35 @@ class _Batch:
     logs: list[dict[str, Any]] = field(default_factory=list)
 
 
-class ChainEvents:
-    """The watcher of one chain.
+class ChainEvents(Scanner):
+    """The watcher of one chain. Further arguments as of `Scanner`.
 
     Args:
         chain: What is watched.
-        store: The database.
-        clock: The time that counts.
-        interval_s: Seconds between polls.
-        wake: Called with the trigger's id after runs were admitted.
     """
+
+    what = "chain events"
 
     def __init__(
         self, chain: WatchedChain, store: Store, clock: Clock, interval_s: float, *, wake: Callable[[str], None]
     ) -> None:
+        super().__init__(store, clock, interval_s, wake)
         self._chain = chain
-        self._store = store
-        self._clock = clock
-        self._interval_s = interval_s
-        self._wake = wake
-        self._timer = Timer(clock)
-        self._poke = asyncio.Event()
-        self._next_poll = clock.now()
-
-    def poke(self) -> None:
-        """A trigger was added, changed or removed."""
-        self._poke.set()
-
-    async def run(self) -> None:
-        """Polls until cancelled."""
-        self._next_poll = self._clock.now()
-        while True:
-            self._poke.clear()
-            try:
-                await self._round()
-            except StoreUnavailable as error:
-                _LOG.warning("the database is away (%s): chain events wait", error.message)
-                await asyncio.sleep(_STORE_RETRY_S)
 
     async def _round(self) -> None:
         triggers = await self._store.run(self._watching)
         if not triggers:
             await self._poke.wait()
-            self._next_poll = self._clock.now()
+            self._next_look = self._clock.now()
             return
         now = self._clock.now()
-        self._next_poll = min(self._next_poll, now + self._interval_s)  # the clock may have been set back
-        if self._next_poll > now:
-            await self._timer.until(self._next_poll, self._poke)
+        self._next_look = min(self._next_look, now + self._interval_s)  # the clock may have been set back
+        if self._next_look > now:
+            await self._timer.until(self._next_look, self._poke)
             return
         is_done = await self._poll(triggers)
         # A clock that jumped is polled as often as if it had walked, until nothing new is found.
-        self._next_poll = now + self._interval_s if is_done else self._next_poll + self._interval_s
+        self._next_look = now + self._interval_s if is_done else self._next_look + self._interval_s
 
     def _watching(self, connection: Connection) -> list[TriggerRecord]:
         found = enabled_triggers(connection, "chain_event")

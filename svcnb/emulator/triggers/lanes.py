@@ -107,11 +107,6 @@ class Lanes:
         self._open = False
 
     @property
-    def executing(self) -> int:
-        """How many executions are under way."""
-        return len(self._executing)
-
-    @property
     def lanes(self) -> int:
         """How many triggers have runs that have not ended, as far as this service works on them."""
         return len(self._lanes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from svcnb.protocol.limits import RUN_RETRY_DELAYS_S
+from svcnb.protocol.text import whole
 
 _OK: Final = range(200, 300)
 _SERVER_ERRORS: Final = range(500, 600)
@@ -36,7 +37,7 @@ class Answer:
     @property
     def is_thrown(self) -> bool:
         """Whether the action itself failed: the 500 with a JSON string (specification 7, shape 2)."""
-        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004
+        return self.status == 500 and isinstance(self.body, str)  # noqa: PLR2004 - the status of HTTP
 
 
 @dataclass(frozen=True)
@@ -88,4 +89,4 @@ def _text(answer: Answer) -> str:
         words = f" {code}: {message}" if message else f" {code or json.dumps(body)}"
     else:
         words = f": {body}" if isinstance(body, str) else f": {json.dumps(body)}"
-    return f"HTTP {answer.status}{words}"[:_LONGEST_ERROR]
+    return whole(f"HTTP {answer.status}{words}"[:_LONGEST_ERROR])

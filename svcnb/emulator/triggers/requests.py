@@ -15,6 +15,7 @@ from starlette.responses import Response
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.body import read_bytes
 from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.triggers.errors import Refused, bad, not_found
 from svcnb.protocol.wire.triggers import TriggerError
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from svcnb.emulator.triggers.identity import User
     from svcnb.emulator.triggers.service import Triggers
 
-_SHOWN_PROBLEMS: Final = 3
 _WHOLE: Final = re.compile(r"-?[0-9]{1,80}\Z")
 
 
@@ -137,9 +137,9 @@ def read(model: type[BaseModel], value: Any) -> Any:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)[:_SHOWN_PROBLEMS]
-        shown = "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'body'}: {problem['msg']}" for problem in problems)
-        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {shown}.") from None
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        text = f"The body does not match the schema: {sentence(problems, 'body')}."
+        raise Refused(422, "unprocessable_entity", text) from None
 
 
 def whole(text: str | None, default: int, lowest: int, highest: int) -> int:

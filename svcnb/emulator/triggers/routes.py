@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, room
@@ -55,7 +56,7 @@ def endpoints() -> list[Endpoint]:
 async def me(ask: Ask) -> Response:
     """Who approved the caller's token."""
     user = await ask.user()
-    return JSONResponse({"id": user.id, "email": user.email})
+    return answer({"id": user.id, "email": user.email})
 
 
 async def create(ask: Ask) -> Response:
@@ -87,19 +88,19 @@ async def create(ask: Ask) -> Response:
     }
     made = await triggers.store.run(lambda connection: store.add_trigger(connection, values))
     triggers.changed(made)
-    return JSONResponse(_shown(ask, made))
+    return answer(_shown(ask, made))
 
 
 async def listed(ask: Ask) -> Response:
     """The caller's triggers, newest first."""
     user = await ask.user()
     found = await ask.triggers.store.run(lambda connection: store.list_triggers(connection, user.id))
-    return JSONResponse([_shown(ask, trigger) for trigger in found])
+    return answer([_shown(ask, trigger) for trigger in found])
 
 
 async def one(ask: Ask) -> Response:
     """One trigger."""
-    return JSONResponse(_shown(ask, await _mine(ask)))
+    return answer(_shown(ask, await _mine(ask)))
 
 
 async def change(ask: Ask) -> Response:
@@ -133,7 +134,7 @@ async def change(ask: Ask) -> Response:
     if after is None:
         raise not_found("trigger")
     triggers.changed(after)
-    return JSONResponse(_shown(ask, after))
+    return answer(_shown(ask, after))
 
 
 async def remove(ask: Ask) -> Response:
@@ -151,7 +152,7 @@ async def run_page(ask: Ask) -> Response:
     limit = whole(query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
     offset = whole(query.get("offset"), 0, 0, _MAX_OFFSET)
     found = await ask.triggers.store.run(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
-    return JSONResponse({"runs": [_shown_run(ask, run) for run in found]})
+    return answer({"runs": [_shown_run(ask, run) for run in found]})
 
 
 async def test(ask: Ask) -> Response:
@@ -168,12 +169,12 @@ async def test(ask: Ask) -> Response:
 
     await triggers.store.run(work)
     triggers.lanes.wake(trigger.id)
-    return JSONResponse({"run_id": identifier, "status": "queued"}, 202)
+    return answer({"run_id": identifier, "status": "queued"}, 202)
 
 
 async def tokens(ask: Ask) -> Response:
     """The caller's tokens, newest first; never the tokens themselves."""
-    return JSONResponse(await ask.triggers.identity.listed(await ask.user()))
+    return answer(await ask.triggers.identity.listed(await ask.user()))
 
 
 async def revoke(ask: Ask) -> Response:

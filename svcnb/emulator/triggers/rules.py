@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast, get_args
 
+from svcnb.emulator.http.mismatch import told
 from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.protocol.cron import Cron
-from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.event_signature import Event
 from svcnb.protocol.hashes import normal_address
 from svcnb.protocol.limits import MAX_TOPIC_FILTERS
@@ -62,9 +63,9 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     if usage_api_key is not None and not usage_api_key.strip():
         raise bad("usage_api_key_required", "A trigger needs usage_api_key, a key permitted to execute the action.")
     if not isinstance(default_params, dict):
-        raise bad("default_params_must_be_object", f"default_params is a JSON object, not {shown(default_params)}.")
+        raise bad("default_params_must_be_object", f"default_params is a JSON object, not {told(default_params)}.")
     if not isinstance(config, dict):
-        raise bad("config_must_be_object", f"config is a JSON object, not {shown(config)}.")
+        raise bad("config_must_be_object", f"config is a JSON object, not {told(config)}.")
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
@@ -88,10 +89,10 @@ def schedule(config: dict[str, Any]) -> Cron:
     text = config.get("cron")
     if text is None or text == "":
         raise bad("cron_required", "A schedule trigger needs config.cron, for example '*/5 * * * *'.")
+    if not isinstance(text, str):
+        raise bad("invalid_cron", f"config.cron is a text of five or six fields, not {told(text)}.")
     try:
         return Cron(text)
-    except TypeError as error:
-        raise bad("invalid_cron", f"config.cron cannot be used: {error}.") from None
     except MalformedValue as error:
         raise bad("invalid_cron", f"config.cron cannot be used: {error.message}; {error.hint}.") from None
 
@@ -104,14 +105,14 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
     """
     chain = config.get("chain")
     if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
-        raise _invalid(f"chain is one of {', '.join(get_args(ChainName))}, not {shown(chain)}")
+        raise _invalid(f"chain is one of {', '.join(get_args(ChainName))}, not {told(chain)}")
+    contract = _text("contract_address", config.get("contract_address", config.get("address")))
+    signature = _text("event_signature", config.get("event_signature"))
     try:
-        address = normal_address(cast("str", config.get("contract_address", config.get("address"))))
-        signature = cast("str", config.get("event_signature"))
+        address = normal_address(contract)
         event = Event.parse(signature)
-    except (TypeError, MalformedValue) as error:
-        hint = getattr(error, "hint", "")
-        raise _invalid(f"{getattr(error, 'message', error)}{'; ' + hint if hint else ''}") from None
+    except MalformedValue as error:
+        raise _invalid(f"{error.message}{'; ' + error.hint if error.hint else ''}") from None
     return ChainEventConfig(
         chain=cast("ChainName", chain.lower()),
         address=address,
@@ -120,6 +121,12 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
         topics=[event.topic0, *_filters(config.get("topic_filters"))],
         start_block=_block(config.get("start_block")),
     )
+
+
+def _text(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise _invalid(f"{name} is a text, not {told(given)}")
+    return given
 
 
 def _filters(given: object) -> list[TopicFilter]:
@@ -141,7 +148,7 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"a topic filter is 0x and 64 hex digits, a list of such, or null for any; not {shown(topic)} "
+            f"a topic filter is 0x and 64 hex digits, a list of such, or null for any; not {told(topic)} "
             "(an address is padded on the left with 24 zeros)"
         )
     return topic.lower()
@@ -156,7 +163,7 @@ def _block(given: object) -> int | None:
     elif isinstance(given, str) and _NUMBER.match(given.strip()):
         number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
     if not 0 <= number <= _MAX_BLOCK:
-        raise _invalid(f"start_block is a block number, its decimal text or 0x hex; not {shown(given)}")
+        raise _invalid(f"start_block is a block number, its decimal text or 0x hex; not {told(given)}")
     return number
 
 

@@ -68,7 +68,7 @@ triggers = Table(
     Column("action_cid", String, nullable=False),
     Column("default_params", Text, nullable=False),
     Column("sealed_usage_key", Text, nullable=False),
-    Column("account_address", String),
+    Column("account_address", AnyText),
     Column("max_runs_per_minute", Integer),
     Column("max_queued_runs", Integer),
     Column("config", Text, nullable=False),
@@ -94,7 +94,7 @@ runs = Table(
     Column("interruptions", Integer, nullable=False),
     Column("input", Text),
     Column("response", Text),
-    Column("error", Text),
+    Column("error", AnyText),
     Column("started_at", Float, nullable=False),
     Column("finished_at", Float),
     Column("next_attempt_at", Float),
@@ -134,7 +134,7 @@ class _Record:
     def of(cls, row: Row[Any]) -> Self:
         """The record in a row that holds all its columns."""
         mapping = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it
-        return cls(**{field.name: mapping[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{field.name: mapping[field.name] for field in fields(cls)})  # type: ignore[arg-type]  # every record is a dataclass
 
 
 @dataclass(frozen=True)

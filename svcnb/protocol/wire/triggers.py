@@ -121,13 +121,6 @@ class Me(Response):
     email: str = ""
 
 
-class Approval(Response):
-    """Answer to an approved challenge."""
-
-    ok: bool = True
-    user_email: str = ""
-
-
 class TokenInfo(Response):
     """A token as its owner sees it; the service never had the token itself."""
 

@@ -237,7 +237,7 @@ class Description(BaseModel):
                 f"{where}: {message}", hint="See the page on plans for what may stand there."
             ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
-        made._check()  # noqa: SLF001
+        made._check()  # noqa: SLF001 - our own kind
         return made
 
     @property

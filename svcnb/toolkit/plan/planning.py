@@ -176,7 +176,7 @@ class Plan(Sequence[Step]):
 
     def _counted(self) -> str:
         counted = Counter(f"{step.sign}{step.kind}" for step in self._steps)
-        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "nothing to do"  # noqa: RUF001
+        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "nothing to do"  # noqa: RUF001 - a sign of multiplication is meant
 
     def __repr__(self) -> str:
         if not self._steps:

@@ -169,3 +169,44 @@ const main = (params) => { if (!params.amount) throw new Error(`amount is ${para
 
 // console before an error
 const main = () => { console.log("before"); throw new Error("after"); };
+
+// an unknown name in a statement
+function main() {
+  return missing.member;
+}
+
+// an unknown name that is caught
+const main = () => { try { return missing.member; } catch (e) { return [e.name, e.message, e instanceof ReferenceError]; } };
+
+// an error below a call in brackets
+function f() { throw new Error("below"); }
+function main() {
+  return (f)();
+}
+
+// an error below an optional call
+function f() { throw new Error("below"); }
+function main() {
+  return f?.();
+}
+
+// an error below calls in many places
+function f() { throw new Error("below"); }
+function inSum() { return 1 + f(); }
+function inList() { return [1, f()]; }
+function inText() { return `a ${f()} b`; }
+function inLoop() { for (const x of f()) return x; }
+function inCase() { switch (1) { case f(): } }
+function inPattern() { const { a } = f(); return a; }
+function inThrow() { throw f(); }
+function main() {
+  const seen = [];
+  try { inSum(); } catch (e) { seen.push(e.stack); }
+  try { inList(); } catch (e) { seen.push(e.stack); }
+  try { inText(); } catch (e) { seen.push(e.stack); }
+  try { inLoop(); } catch (e) { seen.push(e.stack); }
+  try { inCase(); } catch (e) { seen.push(e.stack); }
+  try { inPattern(); } catch (e) { seen.push(e.stack); }
+  try { inThrow(); } catch (e) { seen.push(e.stack); }
+  return seen;
+}

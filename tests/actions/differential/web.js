@@ -63,3 +63,9 @@ const main = async () => { const c = new AbortController(); c.abort(new Error("s
 
 // names and sizes of interfaces
 const main = () => [URL.name, Headers.name, TextDecoder.name, new TextEncoder().encoding, setTimeout.name, structuredClone.name, AbortSignal.name];
+
+// atob of what is no base64
+const main = () => { try { return atob("*"); } catch (e) { return [e.name, e.message, e.code]; } };
+
+// btoa beyond Latin-1
+const main = () => { try { return btoa("\u20ac"); } catch (e) { return [e.name, e.message, e.code]; } };

@@ -141,6 +141,6 @@ def _grouped(number: str) -> str:
 def _duration(seconds: float) -> str:
     if seconds < 1:
         return "no time"
-    if seconds < 100:  # noqa: PLR2004  people say "60 seconds" and "2 minutes"
+    if seconds < 100:  # noqa: PLR2004 - people say "60 seconds" and "2 minutes"
         return f"{seconds:g} seconds"
     return f"{seconds / 60:g} minutes"

@@ -39,12 +39,12 @@ function stockCurve(): StockCurve {
   return stock ??= new (require("stock-elliptic").EC)("secp256k1");
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+// Taken before an action can replace them.
+const { apply } = Reflect;
+const hexOf = Uint8Array.prototype.toHex;
 
 function toHex(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += HEX[byte];
-  return text;
+  return apply(hexOf, bytes, []) as string;
 }
 
 /** A big number of which ethers asks only its hexadecimal digits. */

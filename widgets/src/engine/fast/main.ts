@@ -24,14 +24,8 @@ const secp = makeSecp(curveBinary);
 const shipped = readImage(Deno.readFileSync(new URL("./fast.image", import.meta.url)));
 const { entries } = shipped;
 
-/** Engines differ in nothing: whatever one has been through is overwritten. */
-function prepared(): Vm {
-  const vm = new Vm(binary);
-  vm.restore(shipped.image);
-  return vm;
-}
-
-let vm = prepared();
+let vm = new Vm(binary);
+vm.restore(shipped.image);
 const rehearsal = new Execution(vm, entries, secp, internals, () => {});
 vm.call(entries.prepare, vm.newString(Deno.args[0]!));
 rehearsal.close();
@@ -51,6 +45,12 @@ function refusal(source: string): { trap: string } | { end: string } | null {
   }
 }
 
+/** Overwrites all that a run has left behind. Done when its answer is out, so that the next one waits for nothing. */
+function forget(whole: boolean): void {
+  if (!whole || vm.size > image.memory.length + MOST_GROWN) vm = new Vm(binary);
+  vm.restore(image);
+}
+
 function stopped({ kind, message }: Stop): void {
   if (kind !== "end") send(`{"kind":"end","ok":false,"error_kind":"${kind}","text":${JSON.stringify(message)}}`);
 }
@@ -65,7 +65,6 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
     return true;
   }
   const arrived = performance.now();
-  vm.restore(image);
   vm.limit(image.memory.length + job.memoryBytes);
   const execution = new Execution(vm, entries, secp, internals, send);
   let arriving: Promise<Frame | null> | null = null;
@@ -91,9 +90,8 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     stopped(error);
-    if (error.kind !== "end" || vm.size > image.memory.length + MOST_GROWN) vm = prepared();
-  } finally {
     execution.close();
+    forget(error.kind === "end");
   }
   pending = arriving;
   return true;
@@ -108,7 +106,6 @@ const REHEARSED =
   ".signMessage(`${n}`); throw new Error('rehearsal'); }";
 for (let n = 0; n < 12; n++) {
   const job = { source: REHEARSED, params: `${n}`, headers: {}, maxResponseBytes: 1000, maxLogBytes: 1000 };
-  vm.restore(image);
   const execution = new Execution(vm, entries, secp, internals, () => {});
   try {
     execution.start(
@@ -119,6 +116,7 @@ for (let n = 0; n < 12; n++) {
   } catch (error) {
     if (!(error instanceof Stop) || error.kind !== "end") throw error;
   }
+  forget(true);
 }
 
 announce();

@@ -16,8 +16,8 @@ type Tree = Node & Record<string, unknown>;
 
 interface Call {
   readonly node: Tree;
-  /** Where V8 places it. */
-  readonly at: number;
+  /** Where V8 places it; null when that is somewhere else than at a name. */
+  readonly at: number | null;
   /** Where the callee's name begins. */
   readonly callee: number;
   readonly name: string;
@@ -56,7 +56,9 @@ function callOf(node: Tree, inside: Tree | null): Call | null {
   const isNew = node.type === "NewExpression";
   if (callee.type === "Identifier") {
     const name = callee.name as string;
-    return { node, at: isNew ? node.start : callee.start, callee: callee.start, name, plain: !isNew, inside };
+    const odd = node.optional === true || (!isNew && callee.start !== node.start); // f?.() and (f)()
+    const at = odd ? null : node.start;
+    return { node, at, callee: callee.start, name, plain: !isNew, inside };
   }
   if (isNew || callee.type !== "MemberExpression" || callee.computed) return null;
   const property = callee.property as Tree;

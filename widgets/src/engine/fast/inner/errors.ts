@@ -55,38 +55,36 @@ export function setMain(f: unknown): void {
   main = f;
 }
 
-/** Messages of the engine that can be put as V8 puts them; the third says whether its columns agree, too. */
-const WORDS: readonly [RegExp, (found: string[]) => string, boolean][] = [
-  [/^([\w$]+) is not defined$/, ([text]) => text!, true],
+/** Messages of the engine that can be put as V8 puts them. Where V8 sees the error in a line cannot be known. */
+const WORDS: readonly [RegExp, (found: string[]) => string][] = [
+  [/^([\w$]+) is not defined$/, ([text]) => text!],
   [
     /^cannot read property '([\w$]+)' of (undefined|null)$/,
     ([, name, of]) => `Cannot read properties of ${of} (reading '${name}')`,
-    false,
   ],
   [
     /^cannot set property '([\w$]+)' of (undefined|null)$/,
     ([, name, of]) => `Cannot set properties of ${of} (setting '${name}')`,
-    false,
   ],
 ];
 
-/** Gives an error that the engine made V8's message; answers whether its columns are V8's, too. */
-function reword(error: Error): boolean {
+/** Gives an error that the engine made V8's message. */
+function reword(error: Error): void {
   const message = `${error.message}`;
   if (message === "" && error.name === "AggregateError") {
     const value = "All promises were rejected"; // of Promise.any
     defineProperty(error, "message", { value, writable: true, enumerable: false, configurable: true });
-    return false;
+    return;
   }
   for (let i = 0; i < WORDS.length; i++) {
-    const [pattern, words, exact] = WORDS[i]!;
+    const [pattern, words] = WORDS[i]!;
     const found = apply(match, pattern, [message]) as string[] | null;
     if (found === null) continue;
     defineProperty(error, "message", { value: words(found), writable: true, enumerable: false, configurable: true });
-    return exact;
+    return;
   }
   if (message === "out of memory") ask("memory");
-  return trap(`an error of the engine (${error.name}: ${message})`);
+  trap(`an error of the engine (${error.name}: ${message})`);
 }
 
 function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
@@ -131,12 +129,17 @@ function textOf(error: Error, { frames, exact, made }: Trace): string {
     if (!PASSING.includes(name)) trap(`a stack through ${name}`);
   }
   if (own > 0) {
-    if (!exact) trap("the stack of an error of the engine");
+    if (!exact && !(own === 1 && isLookUp(frames[0]!))) trap("the stack of an error of the engine");
     const last = frames[frames.length - 1]!;
     const resumed = last.getFileName() !== OWN_FILE && last.getFunctionName() !== "<eval>";
     if (resumed && last.getFunction() !== main) trap("the stack of an error after an await");
   }
   return headline(error) + ask("stack", `[${json}]`, made);
+}
+
+/** Whether it is the look-up of `main`, a script of its own: there is only one place to be at. */
+function isLookUp(frame: CallSite): boolean {
+  return frame.getFunctionName() === "<eval>" && frame.getLineNumber() === 1 && frame.getColumnNumber() === 1;
 }
 
 function headline(error: Error): string {
@@ -185,6 +188,10 @@ if (stack !== undefined) Reflect.deleteProperty(NativeError.prototype, "stack");
 NativeError.stackTraceLimit = 50;
 NativeError.prepareStackTrace = (error: Error, frames: CallSite[]) => {
   // Asked again when an error is thrown on, and for thrown values that are no errors.
-  if (isError(error) && traceOf(error) === undefined) note(error, frames, making.length > 0 ? true : reword(error));
+  if (isError(error) && traceOf(error) === undefined) {
+    const exact = making.length > 0;
+    if (!exact) reword(error);
+    note(error, frames, exact);
+  }
   return "";
 };

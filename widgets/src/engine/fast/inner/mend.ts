@@ -99,3 +99,18 @@ function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;
   return typeof name === "string" ? name : "";
 }
+
+// --- base64 ---------------------------------------------------------------------------------------------------------
+
+for (const name of ["atob", "btoa"]) {
+  replace(globalThis, name, (original) =>
+    ({
+      f(...args: unknown[]) {
+        try {
+          return apply(original, undefined, args);
+        } catch {
+          return trap(`${name} of that`); // the errors have other words, and no stack
+        }
+      },
+    }).f);
+}

@@ -1,0 +1,58 @@
+"""What looks for something to start, again and again, by the emulator's clock."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.triggers.timing import Timer
+
+_LOG = logging.getLogger(__name__)
+_STORE_RETRY_S: Final = 1.0
+
+
+class Scanner(ABC):
+    """Looks in rounds until it is cancelled; while the database is away it waits.
+
+    Args:
+        store: The database.
+        clock: The time that counts.
+        interval_s: Seconds between looks.
+        wake: Called with the trigger's id after a run was admitted.
+    """
+
+    what: ClassVar[str]
+    """What it starts runs by, for the log."""
+
+    def __init__(self, store: Store, clock: Clock, interval_s: float, wake: Callable[[str], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._interval_s = interval_s
+        self._wake = wake
+        self._timer = Timer(clock)
+        self._poke = asyncio.Event()
+        self._next_look = clock.now()
+
+    def poke(self) -> None:
+        """A trigger was added, changed or removed."""
+        self._poke.set()
+
+    async def run(self) -> None:
+        """Looks until cancelled."""
+        self._next_look = self._clock.now()
+        while True:
+            self._poke.clear()
+            try:
+                await self._round()
+            except StoreUnavailable as error:
+                _LOG.warning("the database is away (%s): %s wait", error.message, self.what)
+                await asyncio.sleep(_STORE_RETRY_S)
+
+    @abstractmethod
+    async def _round(self) -> None:
+        """Looks if it is time to, else waits until then or until it is poked."""
