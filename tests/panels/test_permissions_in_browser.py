@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.panels.axe import faults
+
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 CELL = """
@@ -169,6 +171,7 @@ def test_an_owner_sees_the_transaction_with_its_gas_and_sends_it_by_keyboard_alo
     press("Tab")  # what the contract is told
     press("Enter")
     pending.get_by_role("cell", name="addActionToGroup").wait_for()
+    assert faults(nb.tab) == []
     assert nb.value("len(mine.groups.contents(2).actions)") == 0
     press("Tab")  # the calls
     press("Tab")

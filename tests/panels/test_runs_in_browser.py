@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.panels.axe import faults
+
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 CELL = """
@@ -76,6 +78,7 @@ def test_more_charts_are_drawn_by_keyboard_in_the_colours_of_the_page(notebook):
     panel.locator("svg.svcnb-drawing").nth(3).wait_for()
     named = panel.locator("svg.svcnb-drawing").evaluate_all("all => all.map((each) => each.getAttribute('aria-label'))")
     assert named[0].startswith("Runs per ")
+    assert faults(nb.tab) == []
     colours = panel.evaluate("""panel => {
       const text = panel.querySelector("svg.svcnb-drawing text[fill=currentColor]");
       return [getComputedStyle(text).fill, getComputedStyle(panel).color];
