@@ -154,9 +154,11 @@ async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger)
     for _ in range(50):
         waiting = asyncio.ensure_future(ledger.hold(ANNA))
         await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
+        if waiting.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        else:  # in memory a hold begins at once: nobody can leave before it
+            waiting.result().release()
     hold = await ledger.hold(ANNA)
     assert await hold.settle(1, reason="add_group", request_id="r") == 0
 
@@ -166,9 +168,9 @@ async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, st
     hold = await ledger.hold(ANNA)
     settling = asyncio.ensure_future(hold.settle(1, reason="add_group", request_id="r"))
     await asyncio.sleep(0)
-    settling.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await settling
+    if settling.cancel():  # not in memory, where it is done by now
+        with pytest.raises(asyncio.CancelledError):
+            await settling
     await store.run(lambda _: None)  # all that was queued before has been committed
     assert await ledger.credit_cents(ANNA) == 4
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
@@ -15,6 +15,7 @@ from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
+from svcnb.emulator.http.answers import encode
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
@@ -67,7 +68,7 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
     """
     service = call.service
     source, cid = _source(call, body)
-    action_hash = int(hashed_cid(cid), 16)
+    action_hash = _action_hash(cid)
     note = _Note(call, cid)
     try:
         await require_may_execute(service.directory, call.caller, cid, action_hash)
@@ -117,6 +118,11 @@ def _source(call: Call, body: RunActionRequest) -> tuple[str, str]:
     raise EndpointFailure(
         400, "There is no code to run: send code (JavaScript source), or the ipfs_id of code run before"
     )
+
+
+@lru_cache(1_024)
+def _action_hash(cid: str) -> int:
+    return int(hashed_cid(cid), 16)
 
 
 def _cid(source: str) -> str:
@@ -191,7 +197,7 @@ class _Note:
             cost_cents=cost_cents,
             error=outcome.error,
             error_kind=outcome.error_kind,
-            trace=json.dumps(outcome.trace.as_dict()),
+            trace=encode(outcome.trace.as_dict()).decode(),
         )
 
     def _add(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from svcnb.emulator.access.credentials import unknown_key
 from svcnb.emulator.actions.host import KeyRefused
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.keys.secp import address_of
 from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
 
@@ -74,8 +73,7 @@ async def wallet_secret(directory: Directory, custody: Custody, caller: Caller, 
     path = await directory.derivation_path(caller, address)
     if not path:
         raise KeyRefused(f"Wallet {address} is not registered in the account of the API key")
-    secret = custody.wallet_secret(path)
-    if address_of(secret) != address:
+    if custody.wallet_address(path) != address:
         # Somebody registered an address under a path that leads to another wallet.
         raise KeyRefused(f"Wallet {address} is registered under a path that is not its own")
-    return secret
+    return custody.wallet_secret(path)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -25,12 +25,14 @@ from sqlalchemy import (
     select,
 )
 
+from svcnb.emulator.statements import Statement
 from svcnb.emulator.store import AnyText, Store, StoreUnavailable, metadata
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 _SPARE: Final = 256
 _LAG_S: Final = 0.02
+_FREE_TEXT: Final = ("correlation_id", "error", "logs", "trace")
 
 executions = Table(
     "executions",
@@ -90,6 +92,9 @@ class Execution:
     error: str | None = None
     error_kind: str | None = None
     trace: str | None = None
+
+
+_INSERT: Final = Statement(insert(executions), Execution.__slots__)
 
 
 class RunLog:
@@ -164,15 +169,16 @@ class RunLog:
 
 
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
-    connection.execute(insert(executions), rows)
+    _INSERT.rows(connection, *rows)
     if trim:
         newest = connection.execute(select(func.max(executions.c.id))).scalar_one()
         connection.execute(delete(executions).where(executions.c.id <= newest - KEPT))
 
 
 def _row(execution: Execution) -> dict[str, Any]:
+    row = {name: getattr(execution, name) for name in Execution.__slots__}
     # JavaScript text may hold halves of surrogate pairs and zero bytes, which databases refuse.
-    return {
-        name: value.encode("utf-8", "replace").decode().replace("\0", "\ufffd") if isinstance(value, str) else value
-        for name, value in asdict(execution).items()
-    }
+    for name in _FREE_TEXT:
+        if value := row[name]:
+            row[name] = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return row

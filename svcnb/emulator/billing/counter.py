@@ -1,7 +1,8 @@
 """Where holds and charges queue: all that wait together are served together, in one piece of database work.
 
 `Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
-few statements. Under load that costs more than the disk does; here it is paid once for all that wait.
+few statements. Under load that costs more than the disk does; here it is paid once for all that wait. A database in
+memory answers at once: there nobody waits, and each is served by itself.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlalchemy import Connection
 
@@ -24,10 +26,12 @@ from svcnb.emulator.store import Store
 class _Order:
     """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow."""
 
-    done: asyncio.Future[int]
     hold: Hold | None
     entry: Entry | None
     grow_to: int | None = None
+
+
+_Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
 
 
 class Counter:
@@ -42,7 +46,7 @@ class Counter:
         self._store = store
         self._holds = holds
         self._lock = threading.Lock()
-        self._waiting: list[_Order] = []
+        self._waiting: list[_Waiting] = []
         self._serving: set[asyncio.Task[None]] = set()
         self._called = False
 
@@ -70,45 +74,54 @@ class Counter:
         """
         return await self._order(hold, entry)
 
-    def _order(self, hold: Hold | None, entry: Entry | None, grow_to: int | None = None) -> asyncio.Future[int]:
-        order = _Order(asyncio.get_running_loop().create_future(), hold, entry, grow_to)
+    async def _order(self, hold: Hold | None, entry: Entry | None, grow_to: int | None = None) -> int:
+        order = _Order(hold, entry, grow_to)
+        if not self._store.immediate:
+            return await self._in_line(order)
+        [answer] = await self._store.run(lambda connection: self._answers(connection, [order]))
+        if isinstance(answer, StructuredError):
+            raise answer
+        return answer
+
+    def _in_line(self, order: _Order) -> asyncio.Future[int]:
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         with self._lock:
-            self._waiting.append(order)
+            self._waiting.append((order, done))
             call, self._called = not self._called, True
         if call:
             task = asyncio.ensure_future(self._serve())
             self._serving.add(task)  # the loop itself holds tasks only weakly
             task.add_done_callback(self._serving.discard)
-        return order.done
+        return done
 
     async def _serve(self) -> None:
-        served: list[_Order] = []
+        served: list[_Waiting] = []
 
         def work(connection: Connection) -> list[int | StructuredError]:
             # Taken as late as possible: everybody who came while the last commit was under way is served now.
             served.extend(self._take())
-            return self._answers(connection, served)
+            return self._answers(connection, [order for order, _ in served])
 
         try:
             answers = await self._store.run(work)
         except asyncio.CancelledError:
-            for order in served or self._take():
-                order.done.cancel()
+            for _, done in served or self._take():
+                done.cancel()
             raise
         except Exception as error:  # noqa: BLE001 - every caller gets it
-            for order in served or self._take():
-                if not order.done.done():
-                    order.done.set_exception(error)
+            for _, done in served or self._take():
+                if not done.done():
+                    done.set_exception(error)
             return
-        for order, answer in zip(served, answers, strict=True):
-            if order.done.done():
+        for (_, done), answer in zip(served, answers, strict=True):
+            if done.done():
                 continue  # the caller left; what was ordered has happened all the same
             if isinstance(answer, StructuredError):
-                order.done.set_exception(answer)
+                done.set_exception(answer)
             else:
-                order.done.set_result(answer)
+                done.set_result(answer)
 
-    def _take(self) -> list[_Order]:
+    def _take(self) -> list[_Waiting]:
         with self._lock:
             taken, self._waiting, self._called = self._waiting, [], False
         return taken

@@ -29,6 +29,7 @@ from sqlalchemy import (
     select,
 )
 
+from svcnb.emulator.statements import Statement
 from svcnb.emulator.store import metadata
 
 Kind = Literal["payment", "grant", "starter", "charge"]
@@ -82,7 +83,8 @@ class Entry:
 
 def credit_of(connection: Connection, account: str) -> int:
     """Cents of credit; negative is owed, 0 for an account never seen."""
-    return connection.execute(_CREDIT_OF, {"account": account}).scalar_one_or_none() or 0
+    found = _CREDIT_OF.rows(connection, {"account": account})
+    return found[0][0] if found else 0
 
 
 def credits_of(connection: Connection, accounts: Collection[str]) -> dict[str, int]:
@@ -111,7 +113,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     if not wanted:
         return []
     statements = _statements(connection.dialect.name)
-    made = set(connection.scalars(statements.insert_entries, [_row(entry) for entry in wanted]))
+    made = {reference for (reference,) in statements.insert_entries.rows(connection, *map(_row, wanted))}
     new = []
     for entry in wanted:
         # The first of several with one reference is the one that was made.
@@ -135,11 +137,11 @@ def _moved(connection: Connection, statements: _Statements, moved: dict[str, int
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)
-        after = connection.execute(statements.move_balance, {"account": account, "cents": cents})
-        return {account: after.scalar_one() - cents}
+        [(after,)] = statements.move_balance.rows(connection, {"account": account, "cents": cents})
+        return {account: after - cents}
     before = credits_of(connection, moved)
     if changes := [{"account": account, "cents": cents} for account, cents in moved.items() if cents]:
-        connection.execute(statements.move_balances, changes)
+        statements.move_balance.rows(connection, *changes)
     return before
 
 
@@ -180,15 +182,14 @@ def _row(entry: Entry) -> dict[str, Any]:
 _CREDITS_OF: Final = select(balances.c.account, balances.c.cents).where(
     balances.c.account.in_(bindparam("accounts", expanding=True))
 )
-_CREDIT_OF: Final = select(balances.c.cents).where(balances.c.account == bindparam("account"))
+_CREDIT_OF: Final = Statement(select(balances.c.cents).where(balances.c.account == bindparam("account")))
 
 
 class _Statements(NamedTuple):
     """What writes, built once for a kind of database: building costs more than running."""
 
-    insert_entries: Any
-    move_balances: Any
-    move_balance: Any
+    insert_entries: Statement
+    move_balance: Statement
 
 
 @cache
@@ -205,4 +206,6 @@ def _statements(dialect: str) -> _Statements:
     move = into_balances.on_conflict_do_update(
         index_elements=["account"], set_={"cents": balances.c.cents + into_balances.excluded.cents}
     )
-    return _Statements(into_entries, move, move.returning(balances.c.cents))
+    return _Statements(
+        Statement(into_entries, Entry.__slots__), Statement(move.returning(balances.c.cents), ["account", "cents"])
+    )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import count
 from typing import NoReturn
 
-from svcnb.emulator.keys.secp import SECRET_BYTES, is_secret
+from svcnb.emulator.keys.secp import SECRET_BYTES, address_of, is_secret
 from svcnb.emulator.randomness import Randomness
 from svcnb.protocol.keccak import keccak256
 from svcnb.protocol.vocabulary import Vocabulary
@@ -22,6 +23,7 @@ _VERSION = "v1/"
 _WALLET_PURPOSE = "client"
 _LABEL_PURPOSE = "svcnb label"
 _SEAL_PURPOSE = "svcnb seal"
+_ADDRESSES_KEPT = 4_096
 
 
 class Custody:
@@ -37,7 +39,7 @@ class Custody:
         randomness: Where new derivation paths come from.
     """
 
-    __slots__ = ("_mac", "_randomness", "_vocabulary")
+    __slots__ = ("_mac", "_randomness", "_vocabulary", "wallet_address")
 
     def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
         if len(root_secret) != SECRET_BYTES:
@@ -46,6 +48,8 @@ class Custody:
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness
+        self.wallet_address: Callable[[int], str] = lru_cache(_ADDRESSES_KEPT)(self._wallet_address)
+        """Address of the wallet at a derivation path; addresses are public, so those asked for lately are kept."""
 
     def __repr__(self) -> str:
         return "Custody(root_secret=<hidden>)"
@@ -75,6 +79,9 @@ class Custody:
         if not 0 < path < 1 << 256:
             raise ValueError(f"derivation path {path} is not between 1 and 2**256 - 1: register the wallet first")
         return self._secret(f"{_VERSION}{path:064x}", _WALLET_PURPOSE)
+
+    def _wallet_address(self, path: int) -> str:
+        return address_of(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
         """Private key of an action: it follows from the CID alone, so it is the same for every account.
