@@ -7,98 +7,14 @@ Source: specification 1.6, 1.8, 1.9; reference facts 5.1 to 5.7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from html import escape
-from typing import Any, Literal, overload
+from typing import Any
 
-from svcnb.client.models.base import Model
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit.lint_findings import Finding, LintReport, Severity
 
-Severity = Literal["error", "warning"]
-
-
-class Finding(Model):
-    """One thing that a linter found."""
-
-    severity: Severity
-    """``error`` for what fails when it runs, ``warning`` for what may."""
-
-    code: str
-    """A fixed name, for example ``main_missing``."""
-
-    line: int
-    """Line of the source, from 1."""
-
-    column: int
-    """Column of that line, from 1."""
-
-    message: str
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}: {self.severity} {self.code}: {self.message}"
-
-
-class LintReport(Sequence[Finding]):
-    """What a linter found in one action, in the order of the source.
-
-    Args:
-        findings: What was found.
-        name: What to call the action.
-    """
-
-    def __init__(self, findings: Iterable[Finding], name: str = "") -> None:
-        self._findings = sorted(findings, key=lambda each: (each.line, each.column, each.code))
-        self.name = name
-
-    @overload
-    def __getitem__(self, index: int) -> Finding: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
-    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
-        return self._findings[index]
-
-    def __len__(self) -> int:
-        return len(self._findings)
-
-    @property
-    def errors(self) -> list[Finding]:
-        """What fails when it runs."""
-        return [each for each in self._findings if each.severity == "error"]
-
-    @property
-    def warnings(self) -> list[Finding]:
-        """What may be wrong."""
-        return [each for each in self._findings if each.severity == "warning"]
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing was found that fails."""
-        return not self.errors
-
-    @property
-    def codes(self) -> list[str]:
-        """The names of what was found, in order."""
-        return [each.code for each in self._findings]
-
-    def __repr__(self) -> str:
-        if not self._findings:
-            return "nothing found"
-        lines = []
-        for each in self._findings:
-            lines.append(f"{self.name}:{each}" if self.name else str(each))
-            if each.hint:
-                lines.append(f"    {each.hint}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from svcnb.client import display
-
-        rows = [[each.line, each.severity, each.code, each.message, each.hint] for each in self._findings]
-        shown = display.table(["line", "", "code", "what", "what to do"], rows, empty="Nothing found.")
-        return f"<div>{escape(self.name)}</div>{shown}" if self.name else shown
+__all__ = ["Finding", "LintReport", "Severity", "lint"]
 
 
 def lint(
@@ -122,7 +38,8 @@ def lint(
         ['main_missing']
     """
     from svcnb.toolkit.javascript import Script
-    from svcnb.toolkit.lint_rules import Context, every_rule
+    from svcnb.toolkit.lint_context import Context
+    from svcnb.toolkit.lint_rules import every_rule
 
     given: Any = action
     source, name = (given.source, given.name) if isinstance(given, Action) else (given, "")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from svcnb.protocol.limits import ActionLimits
-from svcnb.protocol.vocabulary import Vocabulary
-from svcnb.toolkit.javascript import FUNCTIONS, Script
-from svcnb.toolkit.lint import Finding, Severity
-from svcnb.toolkit.runtime import ABSENT, GLOBALS, Function, functions, namespaces
+from svcnb.toolkit.javascript import FUNCTIONS
+from svcnb.toolkit.lint_context import Context
+from svcnb.toolkit.lint_findings import Finding
+from svcnb.toolkit.lint_secrets import Leaks
+from svcnb.toolkit.runtime import ABSENT, GLOBALS, namespaces
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,77 +22,6 @@ _PARAMS: Final = frozenset({"params", "jsParams", "js_params"})
 _IMPORT: Final = re.compile(r"(?:@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d+[\w.+-]*(?:/[^#]*)?(?:#sha384-[A-Za-z0-9+/=]+)?\Z")
 _SECRET_NAME: Final = re.compile(r"(?i)secret|private|mnemonic|passw|api_?key|token")
 _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z|(?:[a-z]{3,8} ){11,23}[a-z]{3,8}\Z")
-
-
-@dataclass(frozen=True)
-class ServiceCall:
-    """A call of one of the service's functions."""
-
-    node: Node
-    function: Function
-    arguments: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Context:
-    """What rules look at."""
-
-    script: Script
-    source: str
-    vocabulary: Vocabulary
-    limits: ActionLimits
-
-    @cached_property
-    def functions(self) -> dict[str, Function]:
-        """The service's functions by name."""
-        return functions(self.vocabulary)
-
-    @cached_property
-    def main(self) -> Node | None:
-        """The function that is called; None when there is none, or it is no plain function."""
-        binding = self.script.top.bindings.get("main")
-        found = binding.value if binding else None
-        return found if found is not None and found.type in FUNCTIONS else None
-
-    @cached_property
-    def calls(self) -> list[ServiceCall]:
-        """Calls of the service's functions."""
-        found = []
-        for node in self.script.walk():
-            called = node.child_by_field_name("function") if node.type == "call_expression" else None
-            name = self.member_of_actions(called) if called is not None else None
-            if name in self.functions:
-                given = node.child_by_field_name("arguments")
-                arguments = tuple(given.named_children) if given is not None else ()
-                found.append(ServiceCall(node, self.functions[name], arguments))
-        return found
-
-    def member_of_actions(self, node: Node) -> str | None:
-        """The name of the service's function that an expression means, None when it means something else."""
-        if node.type == "identifier":  # const { getPrivateKey } = Svc.Actions
-            binding = self.script.scope_at(node).find(self.script.text(node))
-            inside = binding is not None and binding.node.type == "shorthand_property_identifier_pattern"
-            pattern = binding.node.parent if binding is not None and inside else None
-            owner = pattern.parent.child_by_field_name("value") if pattern is not None and pattern.parent else None
-            return self.script.text(node) if owner is not None and self.is_actions(owner) else None
-        if node.type != "member_expression":
-            return None
-        owner, member = node.child_by_field_name("object"), node.child_by_field_name("property")
-        return self.script.text(member) if owner is not None and member is not None and self.is_actions(owner) else None
-
-    def is_actions(self, node: Node) -> bool:
-        """Whether an expression is ``<Namespace>.Actions`` by either name, not shadowed."""
-        text = self.script.text(node)
-        if text == f"{self.vocabulary.namespace}.Actions":
-            text, shadow = self.vocabulary.namespace, True
-        else:
-            shadow = text == self.vocabulary.actions_global
-        return shadow and self.script.scope_at(node).find(text) is None
-
-    def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
-        """Makes a finding at a node."""
-        line, column = self.script.place(node)
-        return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
@@ -282,8 +209,6 @@ def counts(context: Context) -> Iterator[Finding]:
 
 def leaks(context: Context) -> Iterator[Finding]:
     """Private keys that leave the action: in its response, its logs, or a request."""
-    from svcnb.toolkit.lint_secrets import Leaks
-
     yield from Leaks(context).find()
 
 

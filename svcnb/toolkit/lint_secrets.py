@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from svcnb.toolkit.javascript import Binding
-from svcnb.toolkit.lint import Finding
+from svcnb.toolkit.lint_context import Context
+from svcnb.toolkit.lint_findings import Finding
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from svcnb.toolkit.lint_rules import Context
 
 _CARRIERS: Final = frozenset(
     {

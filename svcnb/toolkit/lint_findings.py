@@ -1,0 +1,93 @@
+"""What a linter of actions found, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Literal, overload
+
+from svcnb.client.models.base import Model
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(Model):
+    """One thing that a linter found."""
+
+    severity: Severity
+    """``error`` for what fails when it runs, ``warning`` for what may."""
+
+    code: str
+    """A fixed name, for example ``main_missing``."""
+
+    line: int
+    """Line of the source, from 1."""
+
+    column: int
+    """Column of that line, from 1."""
+
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.severity} {self.code}: {self.message}"
+
+
+class LintReport(Sequence[Finding]):
+    """What a linter found in one action, in the order of the source.
+
+    Args:
+        findings: What was found.
+        name: What to call the action.
+    """
+
+    def __init__(self, findings: Iterable[Finding], name: str = "") -> None:
+        self._findings = sorted(findings, key=lambda each: (each.line, each.column, each.code))
+        self.name = name
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
+    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
+        return self._findings[index]
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """What fails when it runs."""
+        return [each for each in self._findings if each.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """What may be wrong."""
+        return [each for each in self._findings if each.severity == "warning"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found that fails."""
+        return not self.errors
+
+    @property
+    def codes(self) -> list[str]:
+        """The names of what was found, in order."""
+        return [each.code for each in self._findings]
+
+    def __repr__(self) -> str:
+        if not self._findings:
+            return "nothing found"
+        lines = []
+        for each in self._findings:
+            lines.append(f"{self.name}:{each}" if self.name else str(each))
+            if each.hint:
+                lines.append(f"    {each.hint}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from svcnb.client import display
+
+        rows = [[each.line, each.severity, each.code, each.message, each.hint] for each in self._findings]
+        shown = display.table(["line", "", "code", "what", "what to do"], rows, empty="Nothing found.")
+        return f"<div>{escape(self.name)}</div>{shown}" if self.name else shown
