@@ -156,7 +156,7 @@ def load(
     if not address:
         raise ConfigError(
             "no address of the service was given",
-            hint="Pass base_url (--base-url on the command line), set SVC_BASE_URL, write base_url into "
+            hint="Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, write base_url into "
             "~/.config/svcnb/config.toml, or start a local service: `svcnb emulator`, or in Python "
             "with svcnb.Emulator() as emu: svc = emu.client()",
         )
