@@ -222,3 +222,13 @@ def postgres_url(postgres: Postgres) -> Iterator[str]:
     """URL of an empty PostgreSQL database of the test's own."""
     with postgres.database() as url:
         yield url
+
+
+@pytest.fixture(params=["memory", "file", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
+    """URL of an empty database of each kind; None for the one in memory."""
+    if request.param == "file":
+        return f"sqlite:///{tmp_path / 'state.db'}"
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres_url"))
+    return None

@@ -27,14 +27,9 @@ def clock() -> Clock:
     return Clock(NOON)
 
 
-@pytest.fixture(params=["memory", "file", "postgres"])
-def store(request, tmp_path) -> Iterator[Store]:
-    url = None
-    if request.param == "file":
-        url = f"sqlite:///{tmp_path / 'state.db'}"
-    elif request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
-    opened = Store(url)
+@pytest.fixture
+def store(store_url: str | None) -> Iterator[Store]:
+    opened = Store(store_url)
     yield opened
     opened.close()
 

@@ -15,14 +15,9 @@ from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.store import AnyText, Store, StoreUnavailable, get_meta, meta, set_meta
 
 
-@pytest.fixture(params=["memory", "file", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    url = None
-    if request.param == "file":
-        url = f"sqlite:///{tmp_path / 'state.db'}"
-    elif request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
-    opened = Store(url)
+@pytest.fixture
+def store(store_url: str | None) -> Iterator[Store]:
+    opened = Store(store_url)
     yield opened
     opened.close()
 
