@@ -24,7 +24,7 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Gate:
-    """The application of a service.
+    """The application of a service, given to its triggers. Called on the event loop.
 
     Args:
         service: Its parts; they may start later, but before the first request.
@@ -32,6 +32,13 @@ def build_app(service: Service) -> Gate:
     Returns:
         The application.
     """
+    app = _make_app(service)
+    service.triggers.attach(app)
+    return app
+
+
+def _make_app(service: Service) -> Gate:
+    """The application alone: touches nothing that belongs to the event loop, so a thread may make it."""
     from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.actions import routes as actions
     from svcnb.emulator.billing import processor_routes, routes as billing
@@ -53,9 +60,7 @@ def build_app(service: Service) -> Gate:
         *approval.endpoints(),
         *pages.endpoints(),
     )
-    app = Gate(Router(service, service.endpoints), service)
-    service.triggers.attach(app)
-    return app
+    return Gate(Router(service, service.endpoints), service)
 
 
 def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> None:
@@ -97,7 +102,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         on_failure.pop_all()
     service.base_url = _url(listener)
     try:
-        server, _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
+        (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
+        service.triggers.attach(app)
         await server.run(listener, lambda: on_ready(service.addresses()))
     finally:
         await service.stop()
@@ -109,10 +115,11 @@ def _load_service() -> type[Service]:
     return Service
 
 
-def _make_server(service: Service) -> Server:
+def _make_server(service: Service) -> tuple[Gate, Server]:
     from svcnb.emulator.server import Server
 
-    return Server(build_app(service))
+    app = _make_app(service)
+    return app, Server(app)
 
 
 def _listen(host: str, port: int) -> socket.socket:

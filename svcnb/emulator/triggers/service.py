@@ -78,7 +78,12 @@ class Triggers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def attach(self, app: ASGIApp) -> None:
-        """Gives the application, which runs call as any client does; nothing is executed before."""
+        """Gives the application, which runs call as any client does; nothing is executed before.
+
+        Raises:
+            RuntimeError: Called outside the event loop, whose event it sets: from a thread that would be a race.
+        """
+        asyncio.get_running_loop()
         if isinstance(self._execution, InProcess):
             self._execution.app = app
         self._attached.set()
