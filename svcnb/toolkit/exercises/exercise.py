@@ -28,7 +28,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         # A mark besides the colour, so that it is readable without colour too.
         mark, colour = ("✓ Right", "#1a7f37") if self.right else ("→ Not yet", "#9a6700")
-        return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}.</b> {escape(self.words)}</p>'
+        return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}:</b> {escape(self.words)}</p>'
 
 
 @dataclass(frozen=True)
