@@ -269,7 +269,7 @@ def test_importing_the_package_needs_no_notebook(tmp_path: Path):
     import sys
 
     code = "import sys, svcnb; assert svcnb.load_ipython_extension and 'IPython' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)
 
 
 def test_an_error_that_nobody_catches_shows_the_readers_lines_and_the_next_step(notebook):
