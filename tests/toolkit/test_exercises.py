@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from svcnb.toolkit.exercises import EXERCISES, check
 
-ANSWERS = (None, "", "hello", 42, -1, [], {"a": 1}, object(), ValueError("no"))
+ANSWERS: Final[tuple[object, ...]] = (None, "", "hello", 42, -1, [], {"a": 1}, object(), ValueError("no"))
 
 
 # The exercises on testing run what they are given, which their lesson does.
