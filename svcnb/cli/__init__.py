@@ -84,10 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from svcnb.cli._errors import guarded
 
     if given[:1] == ["emulator"]:
-        from svcnb.cli._serve import quick_loading, serve_supervised
+        from svcnb.cli._serve import quick_loading, serve, serve_supervised
 
+        without_click = {(): partial(serve, {}), ("--supervised",): serve_supervised}
         with quick_loading():
-            return guarded(serve_supervised if given[1:] == ["--supervised"] else partial(_run_with_click, given))
+            return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
     return guarded(partial(_run_with_click, given))
 
 
