@@ -7,7 +7,7 @@ even click, which alone would triple its time: the text below is all there is to
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from svcnb.exit_codes import ExitCode
@@ -86,7 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["emulator"]:
         from svcnb.cli._serve import quick_loading, serve, serve_supervised
 
-        without_click = {(): partial(serve, {}), ("--supervised",): serve_supervised}
+        without_click: dict[tuple[str, ...], Callable[[], int]] = {
+            (): partial(serve, {}),
+            ("--supervised",): serve_supervised,
+        }
         with quick_loading():
             return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
     return guarded(partial(_run_with_click, given))
