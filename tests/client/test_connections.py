@@ -101,10 +101,10 @@ def _answer_all(listener: socket.socket, answer: bytes | None) -> None:
                 connection.sendall(answer) if answer is not None else connection.recv(1)
 
 
-def get(url: str, *, key: str = "k", timeout: float = 30.0) -> None:
+def get(url: str, *, key: str = "k", timeout: float = 300.0) -> None:
     transport = SyncTransport(url)
     try:
-        transport.send(Request("GET", url, {"X-Api-Key": key}, None, connect_timeout=30.0, timeout=timeout))
+        transport.send(Request("GET", url, {"X-Api-Key": key}, None, connect_timeout=300.0, timeout=timeout))
     finally:
         transport.close()
 
@@ -123,10 +123,10 @@ def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
 
 
 def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    with pytest.raises(errors.TransportError, match="nothing answers") as caught:
-        get(address)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # and does not listen; nobody else can meanwhile
+        with pytest.raises(errors.TransportError, match="nothing answers") as caught:
+            get(f"http://127.0.0.1:{held.getsockname()[1]}")
     assert (caught.value.unsent, caught.value.refused) == (True, True)
 
 
