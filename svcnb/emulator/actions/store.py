@@ -163,9 +163,10 @@ class RunLog:
                 self._since_trim = 0
             try:
                 await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
-            except Exception:  # noqa: BLE001 - whatever it is
+            except Exception as error:  # noqa: BLE001 - whatever it is
                 # The history is a convenience: callers have their answers, and the next runs are written again.
-                _LOG.warning("%d executions could not be written down", len(rows), exc_info=True)
+                # A database's further lines may repeat the row, which holds what an action logged.
+                _LOG.warning("%d executions could not be written down: %s", len(rows), str(error).partition("\n")[0])
 
 
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
