@@ -29,6 +29,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     TypeDecorator,
     create_engine,
     event,
@@ -343,13 +344,21 @@ def session_name(connection: Connection) -> str | None:
     """Names this server's connection among all that the database ever had; None where nobody else can have any."""
     if connection.dialect.name != _POSTGRES:
         return None
-    name: str = connection.execute(_SESSION).scalar_one()
-    return name
+    # Kept with the connection, which has one name for as long as it lives.
+    known = connection.info.get(_SESSION_NAME)
+    if known is None:
+        known = connection.info[_SESSION_NAME] = connection.execute(_SESSION).scalar_one()
+    return str(known)
 
 
 def session_lives(connection: Connection, name: str) -> bool:
     """Whether the server that a `session_name` belongs to is still connected."""
     return connection.dialect.name == _POSTGRES and connection.execute(_LIVES, {"name": name}).scalar_one()
+
+
+def living_sessions() -> TextClause:
+    """A subquery: the names of all that are connected to a PostgreSQL now."""
+    return text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE backend_start IS NOT NULL")  # noqa: S608 - our own text
 
 
 _SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
