@@ -126,8 +126,7 @@ async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_c
         try:
             hold = await servers[n % 2].ledger.hold(ADA, cents)
         except StructuredError as error:
-            assert error.status == 402
-            return 0
+            return 0 if error.status == 402 else 1_000
         async with hold:
             await asyncio.sleep(chance.random() / 100)
             if n % 5 == 0:
