@@ -156,6 +156,7 @@ class _Process:
 
     def __init__(self, command: list[str], settings: Mapping[str, object]) -> None:
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._writing = threading.Lock()
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
         # A session of its own: Ctrl-C in a terminal or an interrupted notebook cell must not reach it, and what it
@@ -191,7 +192,8 @@ class _Process:
         return self._popen.poll() is None
 
     def log(self) -> str:
-        return "\n".join(self._lines)
+        with self._writing:
+            return "\n".join(self._lines)
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
         if not self._told.wait(timeout_s):
@@ -211,10 +213,10 @@ class _Process:
 
     def stop(self) -> None:
         with suppress(BrokenPipeError):
-            self._pipe.close()
+            self._pipe.close()  # which ends it
         try:
-            if self.running:
-                self._popen.terminate()
+            if self.running and self._ready is None:
+                self._popen.terminate()  # it may not have come to reading the pipe
             self._popen.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             pass
@@ -243,10 +245,11 @@ class _Process:
 
     def _read_log(self, stream: IO[str]) -> None:
         for line in stream:
-            self._lines.append(line.rstrip("\n"))
+            with self._writing:
+                self._lines.append(line.rstrip("\n"))
 
     def _tail(self) -> str:
-        return "\n".join(list(self._lines)[-SHOWN_LINES:])
+        return "\n".join(self.log().splitlines()[-SHOWN_LINES:])
 
 
 def _streams(popen: subprocess.Popen[str]) -> tuple[IO[str], IO[str], IO[str]]:

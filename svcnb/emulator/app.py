@@ -81,6 +81,8 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, listener, on_ready))
+    except asyncio.CancelledError:
+        pass  # SIGTERM during the start
     finally:
         listener.close()
 
@@ -88,7 +90,11 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
 async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
     from svcnb.emulator.actions.engine import make_engine
     from svcnb.emulator.beginning import Beginning
+    from svcnb.emulator.signals import Signals
 
+    signals = Signals()
+    if (start := asyncio.current_task()) is not None:
+        signals.end_start(start)
     # The processes of chain and engine boot while the rest is loaded.
     async with AsyncExitStack() as on_failure:
         beginning = Beginning(settings)
@@ -104,8 +110,10 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         service.triggers.attach(app)
+        signals.end_serving(server.stop)
         await server.run(listener, lambda: on_ready(service.addresses()))
     finally:
+        signals.wait_for_stop()
         await service.stop()
 
 

@@ -14,28 +14,32 @@ from collections.abc import Callable
 class Clock:
     """Seconds since the Unix epoch, as the emulator sees them.
 
+    It is set on the event loop and read by the database's thread as well.
+
     Args:
         frozen_at: Unix seconds to stand still at, or None to follow the machine's clock.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
-        self._frozen_at = None if frozen_at is None else _finite(frozen_at)
-        self._offset = 0.0
+        # Where it stands still, and how far it is ahead. One attribute: nobody sees one changed and not the other.
+        self._set: tuple[float | None, float] = (None if frozen_at is None else _finite(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def frozen(self) -> bool:
         """Whether time stands still."""
-        return self._frozen_at is not None
+        return self._set[0] is not None
 
     @property
     def offset_s(self) -> float:
         """Seconds this clock is ahead of the machine's, 0.0 when real; while frozen, of the moment of asking."""
-        return self.now() - time.time() if self.frozen else self._offset
+        frozen_at, offset = self._set
+        return offset if frozen_at is None else frozen_at - time.time()
 
     def now(self) -> float:
         """Unix seconds."""
-        return self._frozen_at if self._frozen_at is not None else time.time() + self._offset
+        frozen_at, offset = self._set
+        return time.time() + offset if frozen_at is None else frozen_at
 
     def now_s(self) -> int:
         """Whole Unix seconds, rounded down."""
@@ -47,7 +51,7 @@ class Clock:
         Args:
             at: Unix seconds, or None for this very moment.
         """
-        self._frozen_at = self.now() if at is None else _finite(at)
+        self._set = (self.now() if at is None else _finite(at), self._set[1])
         self._changed()
 
     def advance(self, seconds: float) -> None:
@@ -61,24 +65,23 @@ class Clock:
         """
         if _finite(seconds) < 0:
             raise ValueError(f"time cannot go back ({seconds} s asked): restore a snapshot instead")
-        if self._frozen_at is not None:
-            self._frozen_at += seconds
-        else:
-            self._offset += seconds
+        frozen_at, offset = self._set
+        self._set = (None, offset + seconds) if frozen_at is None else (frozen_at + seconds, offset)
         self._changed()
 
     def real(self) -> None:
         """Follows the machine's clock again."""
-        self._frozen_at, self._offset = None, 0.0
+        self._set = (None, 0.0)
         self._changed()
 
     def state(self) -> dict[str, float | None]:
         """What `restore` needs to stand here again."""
-        return {"frozen_at": self._frozen_at, "offset": self._offset}
+        frozen_at, offset = self._set
+        return {"frozen_at": frozen_at, "offset": offset}
 
     def restore(self, state: dict[str, float | None]) -> None:
         """Returns to a state from `state`."""
-        self._frozen_at, self._offset = state["frozen_at"], state["offset"] or 0.0
+        self._set = (state["frozen_at"], state["offset"] or 0.0)
         self._changed()
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -1,10 +1,8 @@
-"""The HTTP server: uvicorn on a socket that is ours, stopped by signals that are ours."""
+"""The HTTP server: uvicorn on a socket that is ours, and no signals of its own."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from typing import Final, cast
@@ -42,25 +40,14 @@ class Server:
         self._server = _Quiet(config)
 
     async def run(self, listener: socket.socket, on_listening: Callable[[], None]) -> None:
-        """Serves until SIGTERM, SIGINT or `stop`.
+        """Serves until `stop`.
 
         Args:
             listener: A bound socket.
             on_listening: Called once requests are answered.
         """
-        loop = asyncio.get_running_loop()
-        handled = []
-        for number in (signal.SIGTERM, signal.SIGINT):
-            # Not in every thread, nor on every system: whoever embeds the server there calls stop().
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.stop)
-                handled.append(number)
         self._server.on_listening = on_listening
-        try:
-            await self._server.serve(sockets=[listener])
-        finally:
-            for number in handled:
-                loop.remove_signal_handler(number)
+        await self._server.serve(sockets=[listener])
 
     def stop(self) -> None:
         """Finishes requests under way, for some seconds, and returns from `run`."""

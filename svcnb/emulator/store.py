@@ -12,6 +12,7 @@ another there too, by a lock of the database, so that what a function has read s
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import queue
 import threading
@@ -28,6 +29,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     TypeDecorator,
     create_engine,
     event,
@@ -39,13 +41,23 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.pool import StaticPool
 
 from svcnb.emulator.errors import StateUnusable, Unavailable
 from svcnb.emulator.statements import Statement
 
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 
 metadata = MetaData()
 SCHEMA_VERSION = "2"
@@ -68,6 +80,10 @@ class StoreUnavailable(Unavailable):
 
     def __init__(self, detail: str) -> None:
         super().__init__("the database", detail)
+
+
+class StatementRefused(StoreUnavailable):
+    """The database is there and does not take this statement; it would not take it later either."""
 
 
 class AnyText(TypeDecorator[str]):
@@ -112,6 +128,8 @@ class Store:
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
+        self._door = threading.Lock()
+        self._closed = False
         try:
             self._connection = self._opened()
         except SQLAlchemyError as error:
@@ -145,7 +163,7 @@ class Store:
             What ``work`` returned.
 
         Raises:
-            StoreUnavailable: The database failed; nothing was kept.
+            StoreUnavailable: The database failed, or was closed; nothing was kept.
         """
         if self.immediate:
             return self._at_once(work)
@@ -156,9 +174,12 @@ class Store:
         return self._at_once(work) if self.immediate else self._submit(work).result()
 
     def close(self) -> None:
-        """Finishes what is queued and closes the database."""
-        if self._thread is not None and self._thread.is_alive():
-            self._queue.put(None)
+        """Finishes what is queued and closes the database; what comes later fails. May be called twice."""
+        with self._door:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        if self._thread is not None:
             self._thread.join()
         with suppress(SQLAlchemyError):
             self._connection.close()
@@ -168,6 +189,8 @@ class Store:
 
     def _at_once(self, work: Callable[[Connection], T]) -> T:
         with self._at_work:  # callers may be of several threads
+            if self._closed:
+                raise _closed()
             [(value, problem)] = self._commit([work])
         if problem is not None:
             raise problem
@@ -177,7 +200,10 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
+        with self._door:  # behind the end of the queue it would wait for ever
+            if self._closed:
+                raise _closed()
+            self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
         return future
 
     def _serve(self) -> None:
@@ -211,9 +237,11 @@ class Store:
             if self._connection.closed:
                 self._connection = self._engine.connect()
             return [self._alone(works[0])] if len(works) == 1 else self._together(works)
-        except (SQLAlchemyError, _FileGone) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread lives on, or all callers wait for ever
+            if not isinstance(error, (SQLAlchemyError, _FileGone)):
+                _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            with suppress(SQLAlchemyError):
+            with suppress(Exception):
                 self._connection.close()
             return [(None, failure)] * len(works)
 
@@ -316,13 +344,21 @@ def session_name(connection: Connection) -> str | None:
     """Names this server's connection among all that the database ever had; None where nobody else can have any."""
     if connection.dialect.name != _POSTGRES:
         return None
-    name: str = connection.execute(_SESSION).scalar_one()
-    return name
+    # Kept with the connection, which has one name for as long as it lives.
+    known = connection.info.get(_SESSION_NAME)
+    if known is None:
+        known = connection.info[_SESSION_NAME] = connection.execute(_SESSION).scalar_one()
+    return str(known)
 
 
 def session_lives(connection: Connection, name: str) -> bool:
     """Whether the server that a `session_name` belongs to is still connected."""
     return connection.dialect.name == _POSTGRES and connection.execute(_LIVES, {"name": name}).scalar_one()
+
+
+def living_sessions() -> TextClause:
+    """A subquery: the names of all that are connected to a PostgreSQL now."""
+    return text(f"SELECT {_SESSION_NAME} FROM pg_stat_activity WHERE backend_start IS NOT NULL")  # noqa: S608 - our own text
 
 
 _SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
@@ -335,9 +371,11 @@ _BEGIN: Final = Statement(text("BEGIN IMMEDIATE"))
 
 def _engine(url: str | None) -> Engine:
     if url is None:
-        engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+        engine = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}, hide_parameters=True
+        )
     elif make_url(url).get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": 10})
+        engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": 10}, hide_parameters=True)
     else:
         return _shared_engine(url)
 
@@ -370,6 +408,7 @@ def _shared_engine(url: str) -> Engine:
         engine = create_engine(
             parsed.set(drivername="postgresql+psycopg"),
             pool_pre_ping=True,
+            hide_parameters=True,  # errors reach the log, and what is stored may be a secret
             connect_args={"connect_timeout": 5, "options": _WAITS, "application_name": "svcnb"},
         )
     except ModuleNotFoundError as error:
@@ -391,11 +430,24 @@ def _for_caller(error: BaseException) -> BaseException:
         return error  # a constraint speaks to the code that wrote the row, not of the database's health
     if error.connection_invalidated:
         raise error
-    return StoreUnavailable(_short(error))
+    return (StatementRefused if _is_final(error) else StoreUnavailable)(_short(error))
+
+
+def _is_final(error: DBAPIError) -> bool:
+    """Whether the statement is to blame, and not the state that the database is in."""
+    if isinstance(error, (OperationalError, InterfaceError, InternalError)):
+        return False
+    # SQLite calls a damaged file by the general name, PostgreSQL what its functions raise.
+    return type(error) is not DatabaseError or hasattr(error.orig, "sqlstate")
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("it was closed")
 
 
 def _short(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error).splitlines()[0]
+    words = str(getattr(error, "orig", None) or error).splitlines()
+    return words[0] if words else type(error).__name__
 
 
 def _shown(url: str | None) -> str:

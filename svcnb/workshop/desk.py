@@ -137,16 +137,20 @@ class Desk:
         return JSONResponse({"ok": True})
 
     async def _board(self, request: Request) -> Response:
+        from starlette.concurrency import run_in_threadpool
         from starlette.responses import HTMLResponse
 
         self._require_teacher(request)
-        return HTMLResponse(self._room.board().page(), headers={"Cache-Control": "no-store"})
+        # Which waits while a learner is given a place; the other learners must not.
+        board = await run_in_threadpool(self._room.board)
+        return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
 
     async def _board_json(self, request: Request) -> Response:
+        from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
         self._require_teacher(request)
-        return JSONResponse(self._room.board().as_dict())
+        return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
     async def _teach(self, request: Request) -> Response:
         """Adds, resets, saves or restores one learner."""

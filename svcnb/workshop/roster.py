@@ -101,7 +101,10 @@ class Roster:
                 hint="Lower-case letters, digits, dots and hyphens, 64 at most; it begins with a letter or digit.",
             )
         with self.lock:
-            return self._content.learners.setdefault(name, Learner(name=name))
+            if name not in self._content.learners:
+                # Another dictionary, not a longer one: the desk looks for tokens at the same time, in another thread.
+                self._content.learners = {**self._content.learners, name: Learner(name=name)}
+            return self._content.learners[name]
 
     def of_name(self, name: str) -> Learner:
         """Returns a learner.

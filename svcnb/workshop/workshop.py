@@ -158,10 +158,12 @@ class Workshop:
             InvalidArgument: Nothing was saved under that label.
         """
         learner = self.learner(name)
-        if label not in learner.saved:
+        with self.roster.lock:
+            saved = learner.saved.get(label)
             known = ", ".join(sorted(learner.saved)) or "nothing yet"
+        if saved is None:
             raise InvalidArgument(f"nothing of {name} was saved as {label!r}", hint=f"Saved: {known}.")
-        svc, saved = self.client(name), learner.saved[label]
+        svc = self.client(name)
         self._credit_to(learner, svc, saved.credit_cents + STARTER_CENTS)  # going back costs cents, too
         done = restore(svc, saved)
         self._credit_to(learner, svc, saved.credit_cents)

@@ -175,3 +175,16 @@ async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
     answers = await asyncio.gather(*[network.fetch(FetchRequest("GET", site.url + path), LIMITS) for path in paths])
     await network.close()
     assert [answer.status for answer in answers] == [200, 418, 404] * 5
+
+
+async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tmp_path: Path):
+    network = Network("allow")
+    send = network._send
+
+    async def switch(*given: Any) -> Any:
+        network.configure("record", tmp_path / "later.json")  # while the answer is on its way
+        return await send(*given)
+
+    network._send = switch  # type: ignore[method-assign]
+    assert (await get(network, site.url + "/price")).status == 200
+    assert not (tmp_path / "later.json").exists()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
@@ -291,3 +292,24 @@ def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolate
             inode = os.fstat(listener.fileno()).st_ino
             everything = [str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()]
             assert f"socket:[{inode}]" not in everything
+
+
+def test_a_process_that_comes_as_its_run_leaves_goes_to_the_next_that_waits(new_room: Any):
+    room = new_room(kind="fast", processes=1, concurrency=8)
+    room.until(lambda: room.engine.state().ready == 1, "the process is warm")
+    pool = room.engine._pool
+    pool._grow = lambda: None  # no second process: all wait for this one
+
+    async def scene() -> bool:
+        isolate = await pool.take()
+        leaving, staying = asyncio.ensure_future(pool.take()), asyncio.ensure_future(pool.take())
+        await asyncio.sleep(0)
+        pool.give(isolate, again=True)  # it is the first's, who has not heard of it
+        leaving.cancel()
+        async with asyncio.timeout(60):
+            same = await staying is isolate
+        pool.give(isolate, again=True)
+        return same
+
+    assert room.call(scene())
+    assert room.value(WORKS, 1) == [1]

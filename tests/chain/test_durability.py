@@ -20,9 +20,10 @@ from eth_account import Account
 from sqlalchemy import create_engine, insert, select, text
 from sqlalchemy.pool import NullPool
 
-from svcnb.emulator.chain import replica
+from svcnb.emulator.chain import local as local_module, replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
+from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.clock import Clock
 from svcnb.protocol import contract
 
@@ -59,6 +60,47 @@ async def actions(chain: Chain) -> int:
 
 def database(folder: Path) -> Any:
     return create_engine(f"sqlite:///{folder / 'state.db'}", poolclass=NullPool)  # closed as soon as it is given back
+
+
+# --- the chain stops -------------------------------------------------------------------------------------------------
+
+
+async def test_what_comes_just_behind_the_stop_of_a_chain_is_refused_and_does_not_wait_for_ever(
+    start_chain: StartChain,
+) -> None:
+    chain = await start_chain()
+    local = chain._chain
+    assert isinstance(local, LocalChain)
+    stopping = asyncio.create_task(local.stop())  # stands in line for its last dump
+    behind = asyncio.create_task(local.exclusively(asyncio.Event().wait))
+    with pytest.raises(ChainUnavailable, match="was stopped"):
+        async with asyncio.timeout(60):
+            await behind
+    await stopping
+    with pytest.raises(ChainUnavailable, match="was stopped"):
+        await chain.view("listActions", KEY, 0, 1)
+
+
+async def test_who_waits_for_a_node_while_the_chain_is_stopped_learns_that_none_will_come(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_module, "_READY_S", 600.0)
+    chain = await start_chain()
+    local = chain._chain
+    assert isinstance(local, LocalChain)
+    holding = asyncio.create_task(local.exclusively(asyncio.Event().wait))  # the node cannot be started again meanwhile
+    await asyncio.sleep(0)
+    node = local._replica.node
+    assert node is not None
+    local._node_is_lost(node)
+    waiting = asyncio.create_task(chain.view("listActions", KEY, 0, 1))
+    await asyncio.sleep(0)
+    local._broken = ChainUnavailable("the chain was stopped")  # no last dump: it would stand behind
+    await local.stop()
+    for task in (waiting, holding):
+        with pytest.raises(ChainUnavailable, match="was stopped"):
+            async with asyncio.timeout(60):
+                await task
 
 
 # --- the node dies --------------------------------------------------------------------------------------------------
@@ -201,7 +243,7 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
 ) -> None:
     program = textwrap.dedent("""
         import asyncio, os, sys
-        from svcnb.emulator.chain import replica
+        from svcnb.emulator.chain import local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
         from svcnb.emulator.keys.custody import Custody

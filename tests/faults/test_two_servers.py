@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 import svcnb
+from svcnb.client.errors import OutOfCredit, SvcnbError
 from svcnb.control import EmulatorError
 from svcnb.launch import Emulator
 
@@ -30,20 +32,26 @@ def chain(start_emulator: Callable[..., Emulator]) -> Emulator:
 
 
 @pytest.fixture
-def start_server(chain: Emulator, postgres_url: str, start_emulator: Callable[..., Emulator]) -> Callable[[], Emulator]:
-    return lambda: start_emulator(
-        database=postgres_url,
-        chain_rpc=chain.rpc_url,
-        seed=SEED,
-        starter_credits=1_000,
-        action_spares=1,
-        auto_approve_agents=True,
-        webhook_posts_per_address=MANY,
-        webhook_posts_per_user=MANY,
-    )
+def start_server(
+    chain: Emulator, postgres_url: str, start_emulator: Callable[..., Emulator]
+) -> Callable[..., Emulator]:
+    def start(starter_credits: int = 1_000, **more: Any) -> Emulator:
+        return start_emulator(
+            database=postgres_url,
+            chain_rpc=chain.rpc_url,
+            seed=SEED,
+            starter_credits=starter_credits,
+            action_spares=1,
+            auto_approve_agents=True,
+            webhook_posts_per_address=MANY,
+            webhook_posts_per_user=MANY,
+            **more,
+        )
+
+    return start
 
 
-def test_what_one_server_wrote_the_other_knows(start_server: Callable[[], Emulator]) -> None:
+def test_what_one_server_wrote_the_other_knows(start_server: Callable[..., Emulator]) -> None:
     one, two = start_server(), start_server()
     account = one.client().accounts.create("shared")
     here, there = one.client(api_key=account.api_key), two.client(api_key=account.api_key)
@@ -64,6 +72,46 @@ def test_what_one_server_wrote_the_other_knows(start_server: Callable[[], Emulat
     assert here.billing.balance().available_cents == there.billing.balance().available_cents == left
 
 
+def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_nothing(
+    start_server: Callable[..., Emulator], outside: Any
+) -> None:
+    # Its run must not be ended for want of a second cent.
+    doomed = start_server(starter_credits=10, funds_check_ms=600_000)
+    staying = start_server(starter_credits=10)
+    account = doomed.client().accounts.create("thrifty")
+    here, there = doomed.client(api_key=account.api_key), staying.client(api_key=account.api_key)
+
+    def spend(n: int) -> bool:
+        try:
+            (here, there)[n % 2].groups.create(f"group {n}")
+        except OutOfCredit:
+            return False
+        return True
+
+    # A cent each, and one of ten is left for what follows.
+    with ThreadPoolExecutor(8) as callers:
+        made = sum(callers.map(spend, range(9)))
+        assert made == 9 == 10 - there.billing.balance().available_cents
+        # Its run holds the last cent until it ends, which it does not.
+        waits = "const main = async ({ url }) => { await fetch(url, { method: 'POST', body: '{}' }); for (;;) ; }"
+        running = callers.submit(lambda: here.with_options(retries=0).run(svcnb.Action(waits), url=outside.url))
+        until = time.monotonic() + 120
+        while not outside.marks:
+            assert time.monotonic() < until, "the run does not begin"
+            time.sleep(0.01)
+        assert not any(callers.map(spend, [1] * 8))
+        os.kill(doomed.pid, signal.SIGKILL)
+        with pytest.raises(SvcnbError):
+            running.result()
+    until = time.monotonic() + 120
+    while not spend(1):  # the database notices by itself that nobody holds it any more
+        assert time.monotonic() < until, "what the killed server held is not free"
+        time.sleep(0.01)
+    assert not spend(1)
+    assert there.billing.balance().available_cents == 0
+    assert len(there.groups.list()) == 10
+
+
 def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database(
     postgres_url: str, start_emulator: Callable[..., Emulator]
 ) -> None:
@@ -80,7 +128,7 @@ def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database
 
 
 def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
-    start_server: Callable[[], Emulator], outside: Any, mark: str
+    start_server: Callable[..., Emulator], outside: Any, mark: str
 ) -> None:
     doomed, staying = start_server(), start_server()
     account = doomed.client().accounts.create("shared")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, insert, select, text
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.store import AnyText, Store, StoreUnavailable, get_meta, meta, set_meta
+from svcnb.emulator.store import AnyText, StatementRefused, Store, StoreUnavailable, get_meta, meta, set_meta
 
 
 @pytest.fixture
@@ -103,3 +104,92 @@ async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
         return list(connection.execute(select(made.c.text).order_by(made.c.n)).scalars())
 
     assert await store.run(work) == texts
+
+
+# --- nobody waits for ever --------------------------------------------------------------------------------------------
+
+
+async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) -> None:
+    await store.run(lambda connection: set_meta(connection, "kept", "yes"))
+    store.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        async with asyncio.timeout(30):
+            await store.run(lambda connection: get_meta(connection, "kept"))
+    with pytest.raises(StoreUnavailable, match="closed"):
+        store.run_now(lambda connection: get_meta(connection, "kept"))
+    store.close()  # once more does no harm
+
+
+async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    works = [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value=str(n)))) for n in range(50)]
+    await asyncio.sleep(0)  # they stand in line
+    store.close()
+    await asyncio.gather(*works)
+    again = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    assert await again.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(50)]) == [
+        str(n) for n in range(50)
+    ]
+    again.close()
+
+
+async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the_thread_lives_on(
+    tmp_path: Path,
+) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'state.db'}")
+    broken = threading.Event()
+
+    @event.listens_for(store._engine, "begin", insert=True)
+    def _begin(_connection: Connection) -> None:
+        if broken.is_set():
+            raise RuntimeError("nobody thought of this")
+
+    began, gate = threading.Event(), threading.Event()
+
+    def hold(_: Connection) -> None:
+        began.set()
+        gate.wait(60)
+
+    waiting = [asyncio.ensure_future(store.run(hold))]
+    await asyncio.to_thread(began.wait, 60)
+    broken.set()
+    # Behind one that takes its time they share a commit.
+    waiting += [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value="1"))) for n in range(3)]
+    await asyncio.sleep(0)
+    gate.set()
+    async with asyncio.timeout(60):
+        *_, one, two, three = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(each, (RuntimeError, StoreUnavailable)) for each in (one, two, three))
+        broken.clear()
+        assert await store.run(lambda connection: [get_meta(connection, f"row{n}") for n in range(3)]) == [None] * 3
+    store.close()
+
+
+def _refusing(store: Store) -> list[str]:
+    """Statements that make a table which takes no row."""
+    if store.shared:
+        return [
+            "CREATE TABLE refusing (n integer)",
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+            "CREATE TRIGGER refuse BEFORE INSERT ON refusing FOR EACH ROW EXECUTE FUNCTION refuse()",
+        ]
+    return [
+        "CREATE TABLE refusing (n integer)",
+        "CREATE TRIGGER refuse BEFORE INSERT ON refusing BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    ]
+
+
+async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
+    for statement in map(text, _refusing(store)):
+        await store.run(lambda connection, statement=statement: connection.execute(statement).rowcount)
+    with pytest.raises((StatementRefused, IntegrityError), match="refused"):
+        await store.run(lambda connection: connection.execute(text("INSERT INTO refusing VALUES (1)")).rowcount)
+    assert await store.run(lambda connection: get_meta(connection, "schema_version"))
+
+
+async def test_errors_do_not_repeat_what_was_to_be_stored(store: Store) -> None:
+    row = insert(meta).values(name="once", value="the secret")
+    await store.run(lambda connection: connection.execute(row).rowcount)
+    with pytest.raises(IntegrityError) as caught:
+        await store.run(lambda connection: connection.execute(row).rowcount)
+    assert "the secret" not in str(caught.value)

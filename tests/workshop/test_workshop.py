@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import svcnb
 from svcnb.launch import Emulator
 from svcnb.workshop import UnknownLearner, Workshop
+from svcnb.workshop.roster import Roster
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -117,3 +119,21 @@ def test_the_board_counts_what_was_solved_and_names_who_is_stuck(room: Workshop,
         room.record(ada, "quickstart.nonsense", right=True)
     with pytest.raises(UnknownLearner):
         room.record("nobody", "quickstart.length", right=True)
+
+
+def test_a_learner_who_comes_while_tokens_are_looked_for_disturbs_nobody() -> None:
+    roster = Roster(None)
+    ada = roster.add("ada")
+
+    class Token(str):
+        """One that takes its time to be encoded: meanwhile somebody else comes."""
+
+        __slots__ = ()
+
+        def encode(self, *_: Any, **__: Any) -> bytes:
+            roster.add(f"another-{len(list(roster))}")
+            return str.encode(self)
+
+    ada.token = Token(ada.token)
+    assert roster.of_token(str(ada.token)) is ada
+    assert len(list(roster)) == 2

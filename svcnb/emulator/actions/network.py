@@ -107,19 +107,20 @@ class Network:
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
             raise _refused(f"the scheme {parts.scheme!r} is not supported, use http or https")
-        if self.policy == "deny":
+        policy, recording = self.policy, self._recording  # which may change while an answer is waited for
+        if policy == "deny":
             raise _refused("outbound requests are switched off (network policy 'deny')")
-        if self.policy == "replay" and self._recording is not None:
-            found = self._recording.replay(request)
+        if policy == "replay" and recording is not None:
+            found = recording.replay(request)
             if found is None:
                 raise _refused(
-                    f"the recording {self._recording.path.name} holds no answer to {request.method} {request.url}; "
+                    f"the recording {recording.path.name} holds no answer to {request.method} {request.url}; "
                     "record it first (network policy 'record')"
                 )
             return found
         response = await self._send(request, limits)
-        if self.policy == "record" and self._recording is not None:
-            await self._recording.add(request, response)
+        if policy == "record" and recording is not None:
+            await recording.add(request, response)
         return response
 
     async def _send(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:

@@ -106,6 +106,7 @@ class Pool:
         for timer in (self._calm, self._refill):
             if timer is not None:
                 timer.cancel()
+        self._calm = self._refill = None
         self._refuse_waiting("the engine was stopped")
         for task in list(self._starting):
             task.cancel()
@@ -145,8 +146,7 @@ class Pool:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
-                self._lent -= self._reuse
-                place.result().close()
+                self._take_back(place.result())
             raise
         finally:
             if patience is not None:
@@ -167,6 +167,16 @@ class Pool:
             self._ready.append(isolate)
             self._serve()
             self._settle_later()
+        else:
+            isolate.close()
+        self._fill()
+
+    def _take_back(self, isolate: Isolate) -> None:
+        """Whoever waited for it left in the moment it came: it is as good as new, for whoever waits next."""
+        self._lent -= self._reuse
+        if isolate.usable and not self._stopped:
+            self._ready.appendleft(isolate)
+            self._serve()
         else:
             isolate.close()
         self._fill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -123,8 +122,7 @@ class PooledEngine(ABC):
         self._stopped = True
         if self._watch is not None:
             self._watch.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watch
+            await asyncio.gather(self._watch, return_exceptions=True)
             self._watch = None
         await self._pool.stop()
 

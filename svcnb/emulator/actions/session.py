@@ -122,8 +122,9 @@ class Session:
             return await self._finished
         finally:
             deadline.cancel()
-            if self._next_look is not None:
-                self._next_look.cancel()
+            for later in (self._next_look, self._more):
+                if later is not None:
+                    later.cancel()  # the isolate may be another run's by then
             for task in self._calls.values():
                 task.cancel()
 
@@ -212,7 +213,7 @@ class Session:
         self._go_on_soon()
 
     def _go_on_soon(self) -> None:
-        if self._held_back and self._more is None and len(self._calls) < _MAX_IN_FLIGHT:
+        if self._held_back and not self._finished.done() and self._more is None and len(self._calls) < _MAX_IN_FLIGHT:
             self._more = asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:

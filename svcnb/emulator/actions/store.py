@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from svcnb.emulator.statements import Statement
-from svcnb.emulator.store import AnyText, Store, StoreUnavailable, metadata
+from svcnb.emulator.store import AnyText, Store, metadata
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
@@ -121,7 +121,7 @@ class RunLog:
         """Returns once everything added so far is written."""
         if self._writer is not None:
             self._hurry.set()
-            await self._writer
+            await asyncio.shield(self._writer)  # a reader that leaves must not take the writer along
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
         """Executions, newest first, without their traces.
@@ -163,9 +163,10 @@ class RunLog:
                 self._since_trim = 0
             try:
                 await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
-            except StoreUnavailable:
+            except Exception as error:  # noqa: BLE001 - whatever it is
                 # The history is a convenience: callers have their answers, and the next runs are written again.
-                _LOG.warning("%d executions could not be written down", len(rows), exc_info=True)
+                # A database's further lines may repeat the row, which holds what an action logged.
+                _LOG.warning("%d executions could not be written down: %s", len(rows), str(error).partition("\n")[0])
 
 
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:

@@ -3,6 +3,9 @@
 `Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
 few statements. Under load that costs more than the disk does; here it is paid once for all that wait. A database in
 memory answers at once: there nobody waits, and each is served by itself.
+
+Where several servers share the database, each tells the others in the same transaction what it has set aside
+(`shared_holds`), and counts what they have.
 """
 
 from __future__ import annotations
@@ -11,20 +14,25 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection
 
-from svcnb.emulator.billing import store as books
+from svcnb.emulator.billing import shared_holds, store as books
 from svcnb.emulator.billing.holds import Hold, Holds
 from svcnb.emulator.billing.store import Entry
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.store import Store
 
+_AGAIN_S: Final = 1.0
+
 
 @dataclass(slots=True)
 class _Order:
-    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow."""
+    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow.
+
+    Without either something was set free, which other servers are to see.
+    """
 
     hold: Hold | None
     entry: Entry | None
@@ -49,6 +57,7 @@ class Counter:
         self._waiting: list[_Waiting] = []
         self._serving: set[asyncio.Task[None]] = set()
         self._called = False
+        self._announced = False
 
     async def begin(self, hold: Hold) -> None:
         """Begins a hold.
@@ -65,6 +74,11 @@ class Counter:
             StructuredError: 402, the credit does not cover it.
         """
         await self._order(hold, None, cents)
+
+    def release(self, hold: Hold) -> None:
+        """Ends a hold without a charge; other servers see it soon."""
+        if self._holds.drop(hold) and self._store.shared:
+            self._tell_others()
 
     async def charge(self, entry: Entry, hold: Hold | None) -> int:
         """Posts a charge and ends its hold; also when the caller leaves while waiting.
@@ -93,6 +107,14 @@ class Counter:
             self._serving.add(task)  # the loop itself holds tasks only weakly
             task.add_done_callback(self._serving.discard)
         return done
+
+    def _tell_others(self) -> None:
+        self._in_line(_Order(None, None)).add_done_callback(self._told)
+
+    def _told(self, done: asyncio.Future[int]) -> None:
+        if not done.cancelled() and done.exception() is not None:
+            # The database is away. What others count meanwhile is too much, and never too little.
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
 
     async def _serve(self) -> None:
         served: list[_Waiting] = []
@@ -129,16 +151,29 @@ class Counter:
     def _answers(self, connection: Connection, orders: list[_Order]) -> list[int | StructuredError]:
         beginning = {order.hold.account for order in orders if order.hold and not order.entry}
         known = books.credits_of(connection, beginning)
+        if beginning and self._store.shared:
+            others = shared_holds.of_others(connection, beginning)
+            known = {account: credit - others[account] for account, credit in known.items()}
         posted = iter(books.post_all(connection, [order.entry for order in orders if order.entry]))
-        answers = [
-            next(posted)[1] if order.entry or not order.hold else self._held(order.hold, order.grow_to, known)
-            for order in orders
-        ]
+        answers: list[int | StructuredError] = []
+        for order in orders:
+            if order.entry:
+                answers.append(next(posted)[1])
+            else:
+                answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
         # Only now: a hold that began in this round has seen the credit before this round's charges.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)
+        if self._store.shared:
+            self._write_down(connection)
         return answers
+
+    def _write_down(self, connection: Connection) -> None:
+        if not self._announced:
+            shared_holds.clear_away(connection)
+            self._announced = True
+        shared_holds.write_down(connection, self._holds.all())
 
     def _held(self, hold: Hold, grow_to: int | None, known: Mapping[str, int]) -> int | StructuredError:
         credit_cents = known[hold.account]

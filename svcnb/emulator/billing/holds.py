@@ -120,11 +120,18 @@ class Holds:
             self._held[hold.account] += cents - hold.cents
             hold.cents = cents
 
-    def drop(self, hold: Hold) -> None:
-        """Ends a hold, in whatever state it is."""
+    def drop(self, hold: Hold) -> bool:
+        """Ends a hold, in whatever state it is; whether that set anything free."""
         with self._lock:
-            if hold.state == "active":
+            was_active = hold.state == "active"
+            if was_active:
                 self._held[hold.account] -= hold.cents
                 if not self._held[hold.account]:
                     del self._held[hold.account]
             hold.state = "ended"
+        return was_active
+
+    def all(self) -> dict[str, int]:
+        """Cents set aside now, by account."""
+        with self._lock:
+            return dict(self._held)

@@ -24,8 +24,7 @@ class Ledger:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._holds = Holds()
-        self._counter = Counter(store, self._holds)
+        self._counter = Counter(store, Holds())
 
     display = staticmethod(display)
 
@@ -37,14 +36,13 @@ class Ledger:
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
         """Sets credit aside for a call that is about to be served.
 
-        Holds live in this process: servers that share a database may together overdraw by what is in flight, which
-        then shows as owed (reference facts 7).
+        Servers that share a database count each other's holds, and what one of them held is free when it is killed.
 
         Raises:
             StructuredError: 402, what is neither spent nor held does not cover ``cents``.
         """
-        counter, holds = self._counter, self._holds
-        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=holds.drop)
+        counter = self._counter
+        hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=counter.release)
         try:
             await self._counter.begin(hold)
         except BaseException:

@@ -84,8 +84,7 @@ class SocketConnection:
     async def close(self) -> None:
         """As in `Connection`."""
         self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.gather(self._task, return_exceptions=True)
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()

@@ -7,10 +7,8 @@ boot while the database library is still being loaded, which takes longer.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Final
 
-from svcnb.emulator.chain.errors import ChainUnavailable
 from svcnb.emulator.chain.node import Genesis, Node
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
@@ -64,5 +62,7 @@ class EarlyNode:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            with suppress(asyncio.CancelledError, ChainUnavailable):
-                await (await task).stop()
+            # That it could not start is no news: nobody took it.
+            (found,) = await asyncio.gather(task, return_exceptions=True)
+            if isinstance(found, Node):
+                await found.stop()

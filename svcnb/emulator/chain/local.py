@@ -97,14 +97,13 @@ class LocalChain:
             self._broken = ChainUnavailable("the chain was stopped")
             self._rests_until = None
             self._writer.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._writer
+            await asyncio.gather(self._writer, return_exceptions=True)
             self._writer = None
             for job in self._jobs:
                 _fail(job.done, self._broken)
             self._jobs.clear()
-        self._ready.clear()
         await self._replica.close()
+        self._ready.set()  # those who wait for a node learn that there is none
 
     @property
     def head(self) -> int:
@@ -222,6 +221,7 @@ class LocalChain:
         dump = journal.unpack(data, self._replica.genesis_text)
 
         async def restore() -> None:
+            self._ready.clear()  # asking waits; and should going back fail, the node is built again
             await self._replica.go_back(dump)
             self._ready.set()
             if self.on_reset is not None:
@@ -268,9 +268,13 @@ class LocalChain:
         return found
 
     async def _guarded(self, jobs: Sequence[_Sending | _Work], doing: Awaitable[None]) -> None:
-        """Whoever asked gets the error; the writer lives on."""
+        """Whoever asked gets the error; the writer lives on, unless the chain is stopped."""
         try:
             await doing
+        except asyncio.CancelledError:
+            for job in jobs:
+                _fail(job.done, self._broken or ChainUnavailable("the chain was stopped"))
+            raise
         except Exception as error:  # noqa: BLE001 - as the docstring says
             for job in jobs:
                 _fail(job.done, error)

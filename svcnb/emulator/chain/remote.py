@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any, Final
 
 from svcnb.emulator.chain.connection import HttpConnection
@@ -49,8 +48,7 @@ class RemoteChain:
         """Lets go of the chain."""
         if self._poller is not None:
             self._poller.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._poller
+            await asyncio.gather(self._poller, return_exceptions=True)
         await self._connection.close()
 
     async def request(self, method: str, *params: Any) -> Any:
@@ -105,11 +103,13 @@ class RemoteChain:
                 logs = await self.request(
                     "eth_getLogs", {"address": address, "fromBlock": hex(self.head + 1), "toBlock": hex(latest)}
                 )
+                self.on_receipt({"logs": logs})
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
-                continue
-            self.head = latest
-            self.on_receipt({"logs": logs})
+            except Exception:  # a node may answer anything, and without this task permissions would stay as they were
+                log.exception("events of the chain cannot be read")
+            else:
+                self.head = latest
 
     async def add_balance(self, _address: str, _wei: int) -> int:
         """Not possible here.

@@ -52,6 +52,7 @@ class Replica:
         self._on_exit = on_exit
         self.node: Node | None = None
         """The running node, None while there is none."""
+        self._ending: asyncio.Task[None] | None = None
         self.genesis: Genesis
         self.genesis_text = ""
         self.head = 0
@@ -98,10 +99,13 @@ class Replica:
         await self.rebuild(early)
 
     async def close(self) -> None:
-        """Ends the node."""
+        """Ends the node, to its end also when the caller is cancelled meanwhile; the next call waits for that."""
         if self.node is not None:
             node, self.node = self.node, None
-            await node.stop()
+            self._ending = asyncio.create_task(node.stop(), name="svcnb-chain-end")
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+            self._ending = None
 
     async def ask(self, method: str, *params: Any) -> Any:
         """Asks the node.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Column, Connection, Float, LargeBinary, String, Table, delete, insert, select
 
+from svcnb.emulator.billing.shared_holds import table as held_by_servers
 from svcnb.emulator.store import meta, metadata, number_on
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ table = Table(
 )
 
 # What belongs to the emulator itself and not to the world that it holds: never saved, never wiped.
-_OURS: Final = frozenset({table.name, meta.name})
+_OURS: Final = frozenset({table.name, meta.name, held_by_servers.name})
 _CHAIN: Final = "chain_"
 """How names of the chain's own tables begin; the chain saves itself."""
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble
 from svcnb.emulator.triggers.rules import ChainEventConfig, chain_event
@@ -122,7 +122,11 @@ class ChainEvents(Scanner):
                     return await self._read(trigger, head)
                 except RpcTrouble as error:
                     _LOG.warning("chain %s, trigger %s: %s", self._chain.name, trigger.id, error)
-                    return True
+                except StoreUnavailable:
+                    raise
+                except Exception:  # noqa: BLE001 - which must not keep the logs of other triggers waiting
+                    _LOG.exception("chain %s, trigger %s: its logs could not be read", self._chain.name, trigger.id)
+                return True
 
         return all(await asyncio.gather(*map(one, triggers)))
 

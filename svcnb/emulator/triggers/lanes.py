@@ -17,13 +17,15 @@ import logging
 from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, select, update
+from sqlalchemy.exc import DBAPIError
 
 from svcnb.emulator import leases
 from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
@@ -35,7 +37,11 @@ from svcnb.protocol.limits import KEPT_TRIGGER_RUNS
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0
 _TRIM_EVERY: Final = 64
+_LONGEST_PAUSE_S: Final = 60.0
 INTERRUPTED: Final = "cut off by a stop of the service, executed again"
+NOT_BEGUN: Final = "the service could not begin this run ({}); its log says why"
+NOT_KEPT: Final = "the run ended ({}), and the service could not write down how ({}); its log says why"
+BROKEN: Final = "the service failed while it executed this run ({}); its log says why"
 
 
 @dataclass(frozen=True)
@@ -173,25 +179,61 @@ class Lanes:
                     await self._timer.until(step.until)
                 elif trigger_id not in self._asked or not self._open:
                     return
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # noqa: BLE001 - logged; other triggers go on
-            _LOG.exception("the runs of trigger %s stopped; they go on after the next start", trigger_id)
+        except Exception as error:  # noqa: BLE001 - what fails in a run is seen to below, so this should not happen
+            _log(f"the runs of trigger {trigger_id} stopped; they go on with its next run or the next start", error)
         finally:
             # No await since the last look at `_asked`, so no wake-up falls between.
             self._lanes.pop(trigger_id, None)
 
     async def _step(self, trigger_id: str, ended: _Ended | None) -> _Claimed | _Waiting | None:
+        pause_s = _STORE_RETRY_S
         while True:
             try:
                 # Shielded: a stop that cancels the lane must not take back the end of a finished execution.
-                return await asyncio.shield(
-                    self._store.run(lambda connection: self._settle_and_claim(connection, trigger_id, ended))
-                )
-            except StoreUnavailable as error:
-                # The result of a finished execution must not be lost while the database is away.
-                _LOG.warning("the database is away (%s): trigger %s waits", error.message, trigger_id)
-                await asyncio.sleep(_STORE_RETRY_S)
+                work = partial(self._settle_and_claim, trigger_id=trigger_id, ended=ended)
+                return await asyncio.shield(self._store.run(work))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the run must end and the lane go on
+                if _is_away(error):
+                    # The result of a finished execution must not be lost while the database is away.
+                    _LOG.warning("the database is away (%s): trigger %s waits", error, trigger_id)
+                    await asyncio.sleep(_STORE_RETRY_S)
+                    continue
+                _log(f"the runs of trigger {trigger_id} cannot go on as they should", error)
+                if await self._rescue(trigger_id, ended, type(error).__name__):
+                    ended, pause_s = None, _STORE_RETRY_S
+                else:
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def _rescue(self, trigger_id: str, ended: _Ended | None, problem: str) -> bool:
+        """Gets a run to its end after an unexpected error, so that the one after it can begin.
+
+        Args:
+            trigger_id: Its trigger.
+            ended: The run that was executed, and how it ended; None when the next one could not be begun.
+            problem: What the error is called. Its text may hold data of the run and stays in the log.
+
+        Returns:
+            Whether it could be written down.
+        """
+        if ended is None:
+            works = [
+                lambda connection: _fail_next(connection, trigger_id, NOT_BEGUN.format(problem), self._clock.now())
+            ]
+        else:
+            lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
+            # First alone, as it was: perhaps what came with it in the same transaction is to blame.
+            works = [partial(_settle, ended=each, now=self._clock.now()) for each in (ended, _Ended(ended.run, lost))]
+        for work in works:
+            try:
+                await asyncio.shield(self._store.run(work))
+            except Exception as error:  # noqa: BLE001 - the lane tries again
+                _log(f"a run of trigger {trigger_id} cannot be written down", error)
+                if _is_away(error):
+                    return False  # and when it is back, from the beginning
+            else:
+                return True
+        return False
 
     def _settle_and_claim(
         self, connection: Connection, trigger_id: str, ended: _Ended | None
@@ -208,15 +250,9 @@ class Lanes:
     def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:
         if not leases.take(connection, _lease(trigger_id)):
             return None  # another server's lane goes on with it
-        row = connection.execute(
-            select(runs)
-            .where(runs.c.trigger_id == trigger_id, runs.c.finished_at.is_(None))
-            .order_by(runs.c.seq)
-            .limit(1)
-        ).one_or_none()
-        if row is None:
+        run = _oldest(connection, trigger_id)
+        if run is None:
             return None
-        run = RunRecord.of(row)
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
@@ -231,6 +267,13 @@ class Lanes:
         self._ends[trigger_id] += 1
 
     async def _attempt(self, claimed: _Claimed) -> _Ended:
+        try:
+            return await self._executed(claimed)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run must end
+            _log(f"run {claimed.run.id} could not be executed", error)
+            return _Ended(claimed.run, Verdict("failed", error=BROKEN.format(type(error).__name__)))
+
+    async def _executed(self, claimed: _Claimed) -> _Ended:
         run, trigger = claimed.run, claimed.trigger
         try:
             call = RunCall(
@@ -262,6 +305,19 @@ class Lanes:
             return Answer(None, trouble=f"the call failed: {type(error).__name__}")
 
 
+def _is_away(error: Exception) -> bool:
+    """Whether the database only needs time."""
+    return isinstance(error, StoreUnavailable) and not isinstance(error, StatementRefused)
+
+
+def _log(what: str, error: Exception) -> None:
+    """Tells an unexpected error; a database's own text may repeat the row that it is about, from its second line on."""
+    if isinstance(error, DBAPIError):
+        _LOG.error("%s: %s: %s", what, type(error).__name__, str(error.orig).partition("\n")[0])
+    else:
+        _LOG.error("%s", what, exc_info=error)
+
+
 def _lease(trigger_id: str) -> str:
     return f"trigger {trigger_id}"
 
@@ -271,6 +327,18 @@ def params(defaults: Any, given: Any) -> dict[str, Any]:
     merged = dict(defaults) if isinstance(defaults, dict) else {}
     merged.update(given if isinstance(given, dict) else {"event": given})
     return merged
+
+
+def _oldest(connection: Connection, trigger_id: str) -> RunRecord | None:
+    """The oldest run of a trigger that has not ended."""
+    open_ones = select(runs).where(runs.c.trigger_id == trigger_id, runs.c.finished_at.is_(None))
+    row = connection.execute(open_ones.order_by(runs.c.seq).limit(1)).one_or_none()
+    return None if row is None else RunRecord.of(row)
+
+
+def _fail_next(connection: Connection, trigger_id: str, error: str, now: float) -> None:
+    if leases.take(connection, _lease(trigger_id)) and (run := _oldest(connection, trigger_id)) is not None:
+        _settle(connection, _Ended(run, Verdict("failed", error=error)), now)
 
 
 def _claim(connection: Connection, run: RunRecord) -> RunRecord:

@@ -14,10 +14,11 @@ from svcnb.emulator.triggers.timing import Timer
 
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0
+_ERROR_RETRY_S: Final = 10.0
 
 
 class Scanner(ABC):
-    """Looks in rounds until it is cancelled; while the database is away it waits.
+    """Looks in rounds until it is cancelled; while the database is away, or after an error of its own, it waits.
 
     Args:
         store: The database.
@@ -52,6 +53,9 @@ class Scanner(ABC):
             except StoreUnavailable as error:
                 _LOG.warning("the database is away (%s): %s wait", error.message, self.what)
                 await asyncio.sleep(_STORE_RETRY_S)
+            except Exception:  # noqa: BLE001 - whatever it is, the next look may do better
+                _LOG.exception("%s could not be looked at", self.what)
+                await asyncio.sleep(_ERROR_RETRY_S)
 
     @abstractmethod
     async def _round(self) -> None:

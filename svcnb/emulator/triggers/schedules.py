@@ -9,6 +9,7 @@ The scanner sleeps until the first scan at which something is due, so idle sched
 
 from __future__ import annotations
 
+import logging
 import math
 from datetime import UTC, datetime
 
@@ -26,6 +27,8 @@ from svcnb.emulator.triggers.store import (
     to_json,
 )
 
+_LOG = logging.getLogger(__name__)
+
 
 class Schedules(Scanner):
     """The scanner of schedule triggers. Arguments as of `Scanner`."""
@@ -37,7 +40,7 @@ class Schedules(Scanner):
         now = self._clock.now()
         if self._next_look > now + self._interval_s:
             self._next_look = now  # the clock was set back
-        due = {trigger.id: _next_tick(trigger) for trigger in triggers}
+        due = {trigger.id: _due(trigger) for trigger in triggers}
         scan = self._scan_for(min(due.values(), default=math.inf))
         if scan > now:
             await self._timer.until(scan, self._poke)
@@ -62,6 +65,15 @@ class Schedules(Scanner):
         if done:
             self._wake(trigger.id)
         return done
+
+
+def _due(trigger: TriggerRecord) -> float:
+    """The next tick; never, for a trigger that cannot be read, which must not keep the others waiting."""
+    try:
+        return _next_tick(trigger)
+    except Exception:  # noqa: BLE001 - as the docstring says
+        _LOG.exception("the schedule of trigger %s cannot be read", trigger.id)
+        return math.inf
 
 
 def _next_tick(trigger: TriggerRecord) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.store import StoreUnavailable
@@ -97,15 +98,20 @@ class Triggers:
 
     async def _begin(self) -> None:
         await self._attached.wait()
-        await self.lanes.start()
-        while self.store.shared:
-            # What other servers changed, or left behind.
+        looked = await self._look(self.lanes.start)
+        while self.store.shared or not looked:
+            # What other servers changed, or left behind; or what could not be looked for at first.
             await asyncio.sleep(_LOOK_S)
-            try:
-                await self.lanes.look()
-            except StoreUnavailable as error:
-                _LOG.warning("the database is away (%s): runs of other servers wait", error.message)
+            looked = await self._look(self.lanes.look)
             self.poke()
+
+    async def _look(self, look: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            await look()
+        except StoreUnavailable as error:
+            _LOG.warning("the database is away (%s): runs that nobody works on wait", error.message)
+            return False
+        return True
 
     async def stop(self) -> None:
         """Looks for no more causes, and waits some seconds for executions under way. May be called twice."""

@@ -23,36 +23,25 @@ import { makeFetch } from "../../runtime/fetch.ts";
 import { arrangeGlobals, LANGUAGE, WEB } from "../../runtime/globals.ts";
 import type { Internals } from "../../runtime/internals.ts";
 import { Runner } from "../../runtime/run.ts";
+import type { Evaluate } from "../../runtime/scripts.ts";
 import { layTraps } from "./traps.ts";
 import type { Shape } from "./traps.ts";
 
-/** A script of the action; the process evaluates it. */
-class Script {
-  readonly #source: string;
-
-  constructor(source: string, _options: { filename: string }) {
-    this.#source = source;
-  }
-
-  runInThisContext(): unknown {
-    const value = evaluate(this.#source);
-    if (this.#source === "main") setMain(value);
-    return value;
-  }
-}
-
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
-const evaluate: (source: string) => unknown = realm.__evaluate;
+const evaluateOutside: Evaluate = realm.__evaluate;
 delete realm.__evaluate;
 const shapes: Readonly<Record<string, Shape>> = realm.__shapes;
 delete realm.__shapes;
 
-const internals = {
-  Console: InnerConsole,
-  inspect,
-  vm: { Script, SourceTextModule: class {} },
-} as unknown as Internals;
+/** Runs a script of the action, by way of the process. */
+function evaluate(source: string): unknown {
+  const value = evaluateOutside(source);
+  if (source === "main") setMain(value);
+  return value;
+}
+
+const internals = { Console: InnerConsole, inspect, evaluate, evaluatorFor: () => evaluate } as unknown as Internals;
 
 let runner: Runner;
 

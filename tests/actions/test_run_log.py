@@ -1,0 +1,53 @@
+"""What ran is written down behind the answers, whoever stops waiting for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from svcnb.emulator.actions.store import Execution, RunLog
+from svcnb.emulator.store import Store
+
+
+@pytest.fixture
+def store(store_url: str | None) -> Iterator[Store]:
+    opened = Store(store_url)
+    yield opened
+    opened.close()
+
+
+def execution(request_id: str) -> Execution:
+    return Execution(
+        request_id=request_id,
+        cid="Qm",
+        api_key_hash="0x01",
+        billing_wallet="0x" + "00" * 20,
+        status="success",
+        http_status=200,
+        logs="",
+        cost_cents=1,
+        started_at=0.0,
+        elapsed_ms=1.0,
+    )
+
+
+async def test_a_reader_that_leaves_does_not_take_the_writer_along(store: Store) -> None:
+    log = RunLog(store)
+    log.add(execution("a"))
+    leaving, staying = asyncio.create_task(log.recent()), asyncio.create_task(log.recent())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    async with asyncio.timeout(60):
+        assert [row["request_id"] for row in await staying] == ["a"]
+
+
+async def test_rows_that_the_database_refuses_do_not_keep_later_ones_out(store: Store) -> None:
+    log = RunLog(store)
+    log.add(execution("a"))
+    await log.flush()
+    log.add(execution("a"))
+    await log.flush()
+    log.add(execution("b"))
+    assert [row["request_id"] for row in await log.recent()] == ["b", "a"]

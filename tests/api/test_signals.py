@@ -1,0 +1,72 @@
+"""SIGTERM while an emulator starts, and while it stops: heard once, and nothing is cut short."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+PATIENCE_S = 120
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs an emulator whose service was changed by a script; it ends by itself."""
+    command = [sys.executable, "-c", textwrap.dedent(script), *arguments]
+    return subprocess.run(
+        command, input="{}\n", capture_output=True, text=True, timeout=PATIENCE_S, start_new_session=True, check=False
+    )
+
+
+def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the_start() -> None:
+    # Raised there, it would be that task's error, which nobody waits for, and the start would go on.
+    ended = run("""
+        import asyncio, os, signal
+        from svcnb.cli import _serve
+        from svcnb.emulator.service import Service
+
+        async def elsewhere():
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        async def start(self):
+            asyncio.get_running_loop().background = asyncio.create_task(elsewhere())
+            await asyncio.Event().wait()
+
+        Service.start = start
+        stop = Service.stop
+
+        async def stopping(self):
+            await stop(self)
+            print("stopped", flush=True)
+
+        Service.stop = stopping
+        print("ended", int(_serve.serve({})), flush=True)
+    """)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("stopped\nended 0\n", "", 0)
+
+
+def test_a_second_signal_does_not_cut_the_stop_short(tmp_path: Path) -> None:
+    ended = run(
+        """
+        import os, signal, sys
+        from svcnb.cli import _serve
+        from svcnb.emulator.service import Service
+
+        stop = Service.stop
+
+        async def stopping(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await stop(self)
+            print("stopped", flush=True)
+
+        Service.stop = stopping
+        _serve._print_ready = lambda ready: os.kill(os.getpid(), signal.SIGTERM)
+        print("ended", int(_serve.serve({"state": sys.argv[1]})), flush=True)
+        """,
+        str(tmp_path / "state"),
+    )
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("stopped\nended 0\n", "", 0)

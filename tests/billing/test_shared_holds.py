@@ -1,0 +1,176 @@
+"""Servers that share a PostgreSQL count each other's holds: together they spend what is there, and no cent more."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from svcnb.emulator.billing.ledger import Hold, Ledger
+from svcnb.emulator.clock import Clock
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.store import Store
+
+WALLETS = ["0x" + letter * 40 for letter in "abc"]
+ADA = WALLETS[0]
+
+
+class Server:
+    """What a server has of the ledger, with a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self.store = Store(url)
+        self.ledger = Ledger(self.store, Clock(0.0))
+
+    async def told(self) -> None:
+        """Waits until the others can see what this one has set free."""
+        await asyncio.sleep(0)  # its order stands in line
+        await self.store.run(lambda _: None)
+
+
+@pytest.fixture
+def servers(postgres_url: str) -> Iterator[list[Server]]:
+    made = [Server(postgres_url) for _ in range(2)]
+    yield made
+    for server in made:
+        server.store.close()
+
+
+async def pay_in(server: Server, cents: int, reference: str = "first", wallet: str = ADA) -> None:
+    await server.ledger.add_credit(wallet, cents, reason="test", reference=reference)
+
+
+async def test_what_one_server_holds_the_other_cannot_spend(servers: list[Server]) -> None:
+    one, two = servers
+    await pay_in(one, 5)
+    held = await one.ledger.hold(ADA, 3)
+    with pytest.raises(StructuredError) as caught:
+        await two.ledger.hold(ADA, 3)
+    assert caught.value.status == 402
+    assert "$0.02" in caught.value.message
+    more = await two.ledger.hold(ADA, 1)
+    with pytest.raises(StructuredError):
+        await more.grow(3)
+    await more.grow(2)
+    with pytest.raises(StructuredError):
+        await held.grow(4)
+    await held.settle(3, reason="test", request_id="r1")
+    await more.settle(1, reason="test", request_id="r2")
+    rest = await one.ledger.hold(ADA, 1)  # a charge below its hold sets the rest free
+    rest.release()
+    await one.told()
+    assert (await two.ledger.hold(ADA, 1)).state == "active"
+    assert await one.ledger.verify() == []
+
+
+async def test_two_servers_in_any_order_of_calls_do_what_one_would(servers: list[Server]) -> None:
+    chance = random.Random(7)
+    balance: Counter[str] = Counter()
+    held: Counter[str] = Counter()
+    holds: list[tuple[Server, Hold]] = []
+    refused = 0
+    for n in range(250):
+        server, wallet, cents = chance.choice(servers), chance.choice(WALLETS), chance.randint(1, 4)
+        what = chance.choice(["pay in", "hold", "hold", "hold", "grow", "settle", "release"])
+        if what == "pay in":
+            await pay_in(server, cents, str(n), wallet)
+            balance[wallet] += cents
+        elif what == "hold":
+            if balance[wallet] - held[wallet] >= cents:
+                holds.append((server, await server.ledger.hold(wallet, cents)))
+                held[wallet] += cents
+            else:
+                refused += 1
+                with pytest.raises(StructuredError, match="This call needs"):
+                    await server.ledger.hold(wallet, cents)
+        elif holds and what == "grow":
+            _, hold = chance.choice(holds)
+            more = hold.cents + cents
+            if balance[hold.account] - held[hold.account] >= cents:
+                await hold.grow(more)
+                held[hold.account] += cents
+            else:
+                refused += 1
+                with pytest.raises(StructuredError, match="This call needs"):
+                    await hold.grow(more)
+        elif holds:
+            owner, hold = holds.pop(chance.randrange(len(holds)))
+            held[hold.account] -= hold.cents
+            if what == "settle":
+                spent = chance.randint(1, hold.cents)
+                balance[hold.account] -= spent
+                left = await hold.settle(spent, reason="test", request_id=f"r{n}")
+                assert left == balance[hold.account] >= 0
+            else:
+                hold.release()
+                await owner.told()
+    assert refused > 20, "nothing was put to the test"
+    for server in servers:
+        assert {wallet: await server.ledger.credit_cents(wallet) for wallet in WALLETS} == {
+            wallet: balance[wallet] for wallet in WALLETS
+        }
+        assert await server.ledger.verify() == []
+
+
+async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_cent_more(
+    servers: list[Server],
+) -> None:
+    await pay_in(servers[0], 40)
+
+    async def call(n: int) -> int:
+        chance = random.Random(n)
+        cents = chance.randint(1, 3)
+        try:
+            hold = await servers[n % 2].ledger.hold(ADA, cents)
+        except StructuredError as error:
+            return 0 if error.status == 402 else 1_000
+        async with hold:
+            await asyncio.sleep(chance.random() / 100)
+            if n % 5 == 0:
+                return 0  # it fails, and costs nothing
+            assert await hold.settle(cents, reason="test", request_id=f"r{n}") >= 0
+            return cents
+
+    spent = sum(await asyncio.gather(*map(call, range(80))))
+    for server in servers:
+        await server.told()
+    assert 0 < spent <= 40
+    for server in servers:
+        assert await server.ledger.credit_cents(ADA) == 40 - spent
+        assert await server.ledger.verify() == []
+        if spent < 40:  # nothing is held any more
+            async with await server.ledger.hold(ADA, 40 - spent):
+                pass
+            await server.told()
+
+
+async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Server]) -> None:
+    one, two = servers
+    await pay_in(one, 5)
+    await one.ledger.hold(ADA, 5)
+    with pytest.raises(StructuredError):
+        await two.ledger.hold(ADA, 1)
+    one.store.close()
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await two.ledger.hold(ADA, 5)
+            except StructuredError:
+                await asyncio.sleep(0.01)  # the database notices by itself
+            else:
+                break
+
+
+async def test_a_server_alone_on_its_database_writes_nothing_of_its_holds_down(store, ledger) -> None:
+    from sqlalchemy import func, select
+
+    from svcnb.emulator.billing.shared_holds import table
+
+    await ledger.add_credit(ADA, 5, reason="test", reference="first")
+    await (await ledger.hold(ADA, 2)).settle(1, reason="test", request_id="r1")
+    count = select(func.count()).select_from(table)
+    rows = await store.run(lambda connection: connection.execute(count).scalar_one())
+    assert rows == (1 if store.shared else 0)

@@ -1,0 +1,74 @@
+"""The emulator's time, which the event loop sets and the database's thread reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.clock import Clock
+
+T = 1_900_000_000.0
+
+
+def interrupted(work: Callable[[], Any], at: int, change: Callable[[], None]) -> tuple[Any, bool]:
+    """What a method of the clock answers when another thread has its turn before one of its instructions.
+
+    Args:
+        work: Calls the method.
+        at: Number of the instruction, from 0.
+        change: What the other thread does.
+
+    Returns:
+        The answer, and whether the method has so many instructions.
+    """
+    left = at
+    inside = False
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left, inside
+        if not frame.f_code.co_filename.endswith("clock.py") or inside:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            if left == 0:
+                inside = True
+                change()
+                inside = False
+            left -= 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        found = work()
+    finally:
+        sys.settrace(before)
+    return found, left < 0
+
+
+@pytest.mark.parametrize("question", ["now", "now_s", "state", "offset_s"])
+def test_whoever_reads_the_time_while_it_is_set_sees_it_before_or_after_and_no_mixture(question: str) -> None:
+    at, more = 0, True
+    while more:
+        clock = Clock()
+        clock.advance(10_000)
+        clock.freeze(T)  # what it is ahead is kept
+
+        def ask(clock: Clock = clock) -> Any:
+            found = getattr(clock, question)
+            return found() if callable(found) else found
+
+        change = clock.real if at % 2 else lambda clock=clock: clock.restore({"frozen_at": None, "offset": 5_000.0})
+        before = ask()
+        found, more = interrupted(ask, at, change)
+        after = ask()
+        if isinstance(found, dict):
+            assert found in (before, after)
+        else:
+            assert min(abs(found - before), abs(found - after)) < 60, f"at instruction {at}: {before}, {found}, {after}"
+        at += 1
+    assert at > 5
