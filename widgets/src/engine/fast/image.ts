@@ -5,6 +5,7 @@
 import { LANGUAGE } from "../runtime/globals.ts";
 import type { Entries } from "./execution.ts";
 import { OWN_FILE } from "./own_file.ts";
+import { DEFINITION } from "./spread_name.ts";
 import { Thrown, Vm } from "./vm.ts";
 import type { Host, Image, Value } from "./vm.ts";
 import { WEB } from "./web.ts";
@@ -70,6 +71,7 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
     OWN_FILE,
   );
   const place = vm.bytes(mailbox).byteOffset;
+  vm.evaluate(DEFINITION, OWN_FILE);
   let entry: Value;
   try {
     vm.evaluate(realm, OWN_FILE);

@@ -4,6 +4,7 @@
  * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
  * other bases in their digits.
  */
+import { BEFORE, BEHIND } from "../spread_name.ts";
 import { ask, quote, trap } from "./host.ts";
 
 const { apply } = Reflect;
@@ -91,9 +92,22 @@ replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
-      return source.endsWith("{\n    [native code]\n}") ? `function ${nameOf(this)}() { [native code] }` : source;
+      if (source.endsWith("{\n    [native code]\n}")) return `function ${nameOf(this)}() { [native code] }`;
+      return without(without(source, BEFORE), BEHIND);
     },
   }).f);
+
+const indexOf = String.prototype.indexOf;
+const slice = String.prototype.slice;
+
+function without(text: string, part: string): string {
+  let rest = text;
+  for (;;) {
+    const at = apply(indexOf, rest, [part]) as number;
+    if (at === -1) return rest;
+    rest = `${apply(slice, rest, [0, at])}${apply(slice, rest, [at + part.length])}`;
+  }
+}
 
 function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;
