@@ -45,6 +45,9 @@ export class Stop extends Error {
 /** Where frames to the service go. */
 export type Send = (json: string, blob?: Uint8Array) => void;
 
+// What Deno takes without a warning.
+const LONGEST_DELAY = 2 ** 31 - 1;
+
 const utf8 = new TextEncoder();
 
 export class Execution implements Host {
@@ -280,7 +283,8 @@ export class Execution implements Host {
     return this.#lines;
   }
 
-  #startTimer(id: number, delay: number, repeats: boolean): void {
+  #startTimer(id: number, wanted: number, repeats: boolean): void {
+    const delay = wanted >= 1 && wanted <= LONGEST_DELAY ? wanted : 1;
     const due = () => {
       if (!repeats) this.#timers.delete(id);
       this.#due.push(id);

@@ -138,7 +138,7 @@ class Builder {
       for (const item of parts) (made as Set<unknown>).add(this.value(item));
     } else if (brand === "Error") {
       Reflect.deleteProperty(made, "message");
-      Object.defineProperty(made, "stack", { value: parts, writable: true, configurable: true });
+      Object.defineProperty(made, "stack", { value: this.value(parts), writable: true, configurable: true });
     }
     for (const [key, enumerable, accessor, first, second] of members) {
       const attributes = { enumerable: enumerable === 1, configurable: true };

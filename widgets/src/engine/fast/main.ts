@@ -32,9 +32,15 @@ rehearsal.close();
 vm.collect();
 const image = vm.snapshot();
 
+/** QuickJS asks for an iterator twice where it spreads one: a getter would show it. */
+const ITERATOR_GETTER = /\bget\s*\[|\bdefinePropert|__defineGetter__/;
+
 /** What of a source this engine cannot do, seen before it runs; else an end frame for one that does not parse. */
 function refusal(source: string): { trap: string } | { end: string } | null {
   if (source.includes("import") && importDeclarations(source).length > 0) return { trap: "import" };
+  if (source.includes("...") && source.includes("iterator") && ITERATOR_GETTER.test(source)) {
+    return { trap: "a getter that may be one of Symbol.iterator" };
+  }
   try {
     new internals.vm.Script(source, { filename: SCRIPT_NAME });
     return null;

@@ -3,10 +3,10 @@
  * very code that the other engine uses.
  */
 import { ask, host, quote, trap } from "./host.ts";
+import { functionText } from "./mend.ts";
 import { isTimeout } from "./timers.ts";
 
 const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const functionText = Function.prototype.toString;
 const symbolText = Symbol.prototype.toString;
 const mapEach = Map.prototype.forEach;
 const setEach = Set.prototype.forEach;
@@ -126,7 +126,7 @@ class Description {
       case "Array":
         return `${(object as unknown[]).length}`;
       case "Error":
-        return quote(`${(object as Error).stack}`);
+        return this.value((object as Error).stack);
       case "Date":
         return this.value(apply(dateTime, object, []));
       case "RegExp":
@@ -267,6 +267,7 @@ export class InnerConsole {
       };
       Object.defineProperty(this, name, { value: method[name], writable: true, enumerable: true, configurable: true });
     }
+    Object.defineProperty(this, Symbol.toStringTag, { value: "console", configurable: true });
     for (const name of TRAPPED) {
       Object.defineProperty(this, name, { get: () => trap(`console.${name}`), configurable: true });
     }

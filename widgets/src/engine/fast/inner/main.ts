@@ -6,7 +6,7 @@
  */
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
-import "./mend.ts";
+import { setScript } from "./mend.ts";
 import "./sort.ts";
 import "./text.ts";
 import "./url.ts";
@@ -23,7 +23,7 @@ import { makeFetch } from "../../runtime/fetch.ts";
 import { arrangeGlobals, LANGUAGE, WEB } from "../../runtime/globals.ts";
 import type { Internals } from "../../runtime/internals.ts";
 import { Runner } from "../../runtime/run.ts";
-import { layTraps } from "./traps.ts";
+import { layTraps, orderGlobals } from "./traps.ts";
 import type { Shape } from "./traps.ts";
 
 /** A script of the action; the process evaluates it. */
@@ -35,11 +35,14 @@ class Script {
   }
 
   runInThisContext(): unknown {
+    if (this.#source !== "main") setScript(this.#source);
     const value = evaluate(this.#source);
     if (this.#source === "main") setMain(value);
     return value;
   }
 }
+
+Object.defineProperty(globalThis, "self", { get: () => globalThis, set() {}, enumerable: true, configurable: true });
 
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
@@ -47,6 +50,8 @@ const evaluate: (source: string) => unknown = realm.__evaluate;
 delete realm.__evaluate;
 const shapes: Readonly<Record<string, Shape>> = realm.__shapes;
 delete realm.__shapes;
+const order: readonly string[] = realm.__order;
+delete realm.__order;
 
 const internals = {
   Console: InnerConsole,
@@ -62,6 +67,7 @@ realm.__entry = {
   prepare(names: string): void {
     runner = new Runner(internals, JSON.parse(names));
     arrangeGlobals();
+    orderGlobals(order);
     runner.installNames();
     layTraps([...WEB.trim().split(/\s+/), ...LANGUAGE.trim().split(/\s+/)], shapes);
     const hold = { writable: false, enumerable: true, configurable: false };

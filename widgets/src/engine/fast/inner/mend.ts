@@ -88,14 +88,26 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
+/** As QuickJS has it, of whatever function. */
+export const functionText = Function.prototype.toString;
+
 replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
       if (source.endsWith("{\n    [native code]\n}")) return `function ${nameOf(this)}() { [native code] }`;
-      return without(without(source, BEFORE), BEHIND);
+      const own = without(without(source, BEFORE), BEHIND);
+      return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
     },
   }).f);
+
+const includes = String.prototype.includes;
+let script = "";
+
+/** Tells what the action is: functions whose text is none of it are others in V8. */
+export function setScript(source: string): void {
+  script = source;
+}
 
 const indexOf = String.prototype.indexOf;
 const slice = String.prototype.slice;
