@@ -10,12 +10,21 @@ import { ask, quote, trap } from "./host.ts";
 const { apply } = Reflect;
 const { isSafeInteger, isFinite } = Number;
 
+const standIns = new WeakSet<object>();
+const isStandIn = WeakSet.prototype.has;
+
+/** Lets a function show itself as the built-in that it stands for. */
+export function standIn(made: object): void {
+  standIns.add(made);
+}
+
 /** Replaces a member by a function that looks like it. */
 function replace(owner: object, name: string, make: (original: (...args: unknown[]) => unknown) => unknown): void {
   const member = Object.getOwnPropertyDescriptor(owner, name)!;
   const made = make(member.value) as object;
   Object.defineProperty(made, "name", { value: member.value.name, configurable: true });
   Object.defineProperty(made, "length", { value: member.value.length, configurable: true });
+  if (owner !== globalThis) standIn(made);
   Object.defineProperty(owner, name, { ...member, value: made });
 }
 
@@ -88,6 +97,9 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
+/** Built in here, but not in V8. */
+const THEIRS: readonly unknown[] = [queueMicrotask, DOMException];
+
 /** As QuickJS has it, of whatever function. */
 export const functionText = Function.prototype.toString;
 
@@ -95,7 +107,10 @@ replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
-      if (source.endsWith("{\n    [native code]\n}")) return `function ${nameOf(this)}() { [native code] }`;
+      for (let i = 0; i < THEIRS.length; i++) if (this === THEIRS[i]) trap("the text of a function of the web");
+      if (source.endsWith("{\n    [native code]\n}") || apply(isStandIn, standIns, [this])) {
+        return `function ${nameOf(this)}() { [native code] }`;
+      }
       const own = without(without(source, BEFORE), BEHIND);
       return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
     },
@@ -121,9 +136,11 @@ function without(text: string, part: string): string {
   }
 }
 
+const startsWith = String.prototype.startsWith;
+
 function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;
-  return typeof name === "string" ? name : "";
+  return typeof name === "string" && !apply(startsWith, name, ["bound "]) ? name : "";
 }
 
 // --- base64 ---------------------------------------------------------------------------------------------------------

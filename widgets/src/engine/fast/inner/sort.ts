@@ -3,6 +3,7 @@
  *
  * Both engines sort stably, so what nobody can look into is left to QuickJS: primitives without a comparator.
  */
+import { standIn } from "./mend.ts";
 import { mergeSort, timSort } from "./timsort.ts";
 import type { Order } from "./timsort.ts";
 
@@ -133,6 +134,7 @@ const TYPED_ARRAY = {
 for (const [owner, methods] of [[Array.prototype, ARRAY], [TYPED, TYPED_ARRAY]] as const) {
   for (const name of ["sort", "toSorted"] as const) {
     const value = methods[name];
+    standIn(value);
     Object.defineProperty(value, "length", { value: 1, configurable: true });
     Object.defineProperty(owner, name, { value, writable: true, enumerable: false, configurable: true });
   }

@@ -1,6 +1,7 @@
 /** Everything that V8 has and this realm lacks: touching it is a trap. What only this realm has goes. */
 import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
+import { standIn } from "./mend.ts";
 
 /** A member of V8's: its name, whether it is enumerable, and the `length` of a function; -1 for anything else. */
 type Member = readonly [name: string, enumerable: 0 | 1, length: number];
@@ -21,14 +22,14 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
 };
 
-/** What the global object of V8 inherits. */
-const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent"];
+/** What the global object of V8 inherits, enumerable. */
+const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "getParent"];
 
 /**
  * Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do, or in which order
  * built-ins look at an object.
  */
-const GLOBALS = [...INHERITED, "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
+const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
 // Taken here: while a built-in is arranged, its own members are missing for a moment.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
@@ -97,6 +98,12 @@ export function layTraps(globals: readonly string[], shapes: Readonly<Record<str
   refuseLists();
   for (const name of globals) if (!(name in realm)) lay(realm, name, name);
   for (const name of GLOBALS) lay(realm, name, name);
+  const ancestor = Object.create(Object.prototype);
+  for (const name of INHERITED) {
+    deleteProperty(realm, name);
+    lay(ancestor, name, name, true);
+  }
+  Object.setPrototypeOf(realm, ancestor);
 }
 
 /** Puts the enumerable globals in V8's order. */
@@ -126,6 +133,7 @@ function refuseLists(): void {
         return apply(list, owner, [of, ...rest]);
       },
     }[name]!;
+    standIn(value);
     defineProperty(value, "length", { value: 1, configurable: true });
     defineProperty(owner, name, { ...member, value });
   }
