@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Clears the environment before anything is collected or started."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts its background work so, and every process of ours that a test interrupts would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--live"):
         return
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:

@@ -58,7 +58,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often."""
     if (folder := session.config.stash.get(_folder, None)) is None:
         return
-    deadline = time.monotonic() + 30  # some end by themselves when they notice that their owner has gone
+    deadline = time.monotonic() + 300  # some end by themselves when they notice that their owner has gone
     while left := _left_behind(folder.name):
         if time.monotonic() > deadline:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -134,7 +134,7 @@ class Postgres:
                 [programs / "postgres", "-D", data, "-k", str(folder), *settings], user=self.user, cwd=folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while not self._answers():
             assert self._server.poll() is None, (folder / "log").read_text()
             assert time.monotonic() < end, "the server does not answer"
@@ -168,7 +168,7 @@ class Postgres:
         """Ends it at once, whoever is connected, and saves nothing: its folder goes too."""
         self._server.send_signal(signal.SIGQUIT)
         try:
-            self._server.wait(60)
+            self._server.wait(300)
         except subprocess.TimeoutExpired:
             self._server.kill()
             self._server.wait()

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-from svcnb.cli import COMMANDS, help_text
+from svcnb.cli._overview import COMMANDS, help_text
 from svcnb.exit_codes import ExitCode
 
 

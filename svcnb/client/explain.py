@@ -17,7 +17,7 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.picture import Kind, Picture, master_wallet_of
 from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, key_hash, raw_cid, wallet_address
-from svcnb.client.resources import accounts, actions, billing, group_flows, usage_keys, wallets
+from svcnb.client.resources import account_flows, actions, billing, group_flows, usage_key_flows, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
@@ -93,7 +93,7 @@ def explain(
     asked = AskedFor.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:
-        known = yield from usage_keys.listing()
+        known = yield from usage_key_flows.listing()
     except Unauthorized:
         if not _is_own(config, asked):
             raise
@@ -105,7 +105,7 @@ def explain(
     registered = yield from actions.listing(None)
     groups = yield from _groups()
     credit = yield from _credit()
-    managed = yield from accounts.exists()
+    managed = yield from account_flows.exists()
     found = _picture(
         asked,
         kind,

@@ -90,8 +90,8 @@ class Room:
     def submit(
         self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int
     ) -> Future[Outcome]:
-        """Starts a run; `limits` as in `ActionLimits`, thirty seconds unless said otherwise."""
-        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 30_000, **limits})
+        """Starts a run; `limits` as in `ActionLimits`, five minutes unless said otherwise."""
+        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 300_000, **limits})
         run = self.engine.run(source, params, allowed, host or self.host())
         return asyncio.run_coroutine_threadsafe(run, self.loop)
 
@@ -113,7 +113,7 @@ class Room:
         assert outcome.error is not None
         return outcome.error
 
-    def until(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    def until(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
         """Waits for something that the engine does in the background."""
         end = time.monotonic() + seconds
         while not condition():
@@ -150,7 +150,7 @@ def engine_loop() -> Iterator[asyncio.AbstractEventLoop]:
     thread.start()
     yield loop
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
+    thread.join(PATIENCE_S)
     loop.close()
 
 
@@ -248,8 +248,8 @@ def on_both(rooms: Callable[[str], Room]) -> Callable[..., Pair]:
     """Runs an action on `v8` and on another engine."""
 
     def run(source: str, params: object = None, other: str = "fast") -> Pair:
-        outcomes = [rooms(kind).submit(source, params, timeout_ms=60_000) for kind in ("v8", other)]
-        return Pair(*(outcome.result(90) for outcome in outcomes))
+        outcomes = [rooms(kind).submit(source, params, timeout_ms=300_000) for kind in ("v8", other)]
+        return Pair(*(outcome.result(PATIENCE_S) for outcome in outcomes))
 
     return run
 
@@ -313,7 +313,7 @@ class _Site(http.server.BaseHTTPRequestHandler):
             reply = {"jsonrpc": "2.0", "id": asked["id"], "result": CHAIN[asked["method"]]}
             self._send(200, json.dumps(reply).encode(), "application/json")
         elif path == "/silent":
-            self.server.released.wait(20)  # type: ignore[attr-defined]
+            self.server.released.wait(PATIENCE_S)  # type: ignore[attr-defined]
             self.close_connection = True
         else:
             status, content, kind, headers = PAGES.get(path, (404, b"no such page", "text/plain", {}))
@@ -375,7 +375,7 @@ def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..
 
     yield make
     for one in made:
-        asyncio.run_coroutine_threadsafe(one.close(), engine_loop).result(10)
+        asyncio.run_coroutine_threadsafe(one.close(), engine_loop).result(PATIENCE_S)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -116,20 +116,19 @@ def test_an_account_whose_runs_never_end_leaves_places_to_others(new_room: Any):
     state = room.engine.state()
     assert (state.running, state.waiting) == (3, 3)
     room.call(room.engine.stop())
-    assert {future.result(60).error_kind for future in endless if not future.exception(60)} == {"host"}
+    assert {future.result(600).error_kind for future in endless if not future.exception(600)} == {"host"}
 
 
 @pytest.mark.engine
 def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
     room = new_room(spares=2)
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
-    room.engine._shares.add("modest", 0.1)
-    room.engine._shares.add("greedy", 100.0)
+    known(room.engine._shares)
     spawner = room.engine._pool._host._spawner.pid
     os.kill(spawner, signal.SIGSTOP)  # no further spare comes
     try:
         assert room.value(WORKS, 1, host=room.host(account="greedy")) == [1]
-        late = room.submit(WORKS, 2, timeout_ms=60_000, host=room.host(account="greedy"))
+        late = room.submit(WORKS, 2, timeout_ms=600_000, host=room.host(account="greedy"))
         room.until(lambda: room.engine.state().waiting == 1, "it waits although a spare is ready")
         assert room.engine.state().ready == 1
         assert room.value(WORKS, 3, host=room.host(account="modest")) == [3]
@@ -157,14 +156,14 @@ def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: A
     os.kill(spawner, signal.SIGSTOP)  # what is begun does not end
     try:
         waiting = [
-            room.submit(WORKS, n, timeout_ms=60_000, host=room.host(account="greedy"))
+            room.submit(WORKS, n, timeout_ms=600_000, host=room.host(account="greedy"))
             for n in range(2 + 2)  # two take spares, the last spare is not theirs
         ]
         room.until(lambda: room.engine.state().waiting == 2, "the others wait")
         room.until(lambda: len(pool._starting) == 1, "one spare is being warmed")
         assert room.value(WORKS, 9, host=room.host(account="modest")) == [9]
         assert len(pool._starting) == 1
-        late = room.submit(WORKS, 10, timeout_ms=60_000, host=room.host(account="modest"))
+        late = room.submit(WORKS, 10, timeout_ms=600_000, host=room.host(account="modest"))
         room.until(lambda: len(pool._starting) == pool._max_starting, "now one is wanted by somebody else")
     finally:
         os.kill(spawner, signal.SIGCONT)
@@ -182,7 +181,7 @@ def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(
     lowered = {session.account: session.lowered for session in room.engine._sessions}
     assert lowered == {"modest": False, "greedy": True}
     room.call(room.engine.stop())
-    assert [run.result(60).error_kind for run in runs] == ["host", "host"]
+    assert [run.result(600).error_kind for run in runs] == ["host", "host"]
 
 
 @pytest.mark.engine

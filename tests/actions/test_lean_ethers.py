@@ -19,7 +19,7 @@ STOCK = json.loads((Path(__file__).parents[1] / "vectors" / "ethers5.json").read
 
 @pytest.fixture(scope="module")
 def lean(room: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = room.value(PROGRAM, timeout_ms=85_000)
+    answer: dict[str, Any] = room.value(PROGRAM, timeout_ms=600_000)
     return answer
 
 

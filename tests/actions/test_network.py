@@ -15,7 +15,7 @@ from svcnb.emulator.actions.protocol import FetchRequest, OperationRefused
 from svcnb.emulator.actions.recording import RecordingError
 from svcnb.protocol.limits import ActionLimits
 
-LIMITS = ActionLimits(fetch_timeout_ms=5_000)
+LIMITS = ActionLimits(fetch_timeout_ms=60_000)
 
 
 async def get(network: Network, url: str, **more: Any) -> Any:

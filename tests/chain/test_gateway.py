@@ -292,7 +292,7 @@ def idle(pid: int) -> bool:
     """Whether a process comes to rest: a fifth of a second in which it uses none of the processor's time."""
     if sys.platform != "linux":
         return True
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 300
     before = -1
     while (used := ticks(pid)) != before:
         if time.monotonic() > give_up:

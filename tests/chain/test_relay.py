@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -194,18 +193,15 @@ def test_an_address_without_code_signs_nothing(world: World) -> None:
 @pytest.fixture
 async def foreign_url() -> AsyncIterator[str]:
     """A node that somebody else runs, with a chain id of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     process = await asyncio.create_subprocess_exec(
-        str(parts.anvil()), "--port", str(port), "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
+        str(parts.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
-    async with asyncio.timeout(60):
-        while b"Listening on" not in await process.stdout.readline():
-            pass
-    yield f"http://127.0.0.1:{port}"
+    async with asyncio.timeout(300):
+        while not (line := (await process.stdout.readline()).decode()).startswith("Listening on "):
+            assert line, "the node ended before it listened"
+    yield f"http://{line.split()[-1]}"
     process.kill()
     await process.communicate()
 

@@ -14,7 +14,7 @@ Svcnb = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def svcnb() -> Svcnb:
-    """`svcnb(*arguments, stdin="", **environment)`, ended by itself within a minute."""
+    """`svcnb(*arguments, stdin="", **environment)`, which must end by itself."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -23,7 +23,7 @@ def svcnb() -> Svcnb:
             env=os.environ | environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from svcnb.cli import COMMANDS
+from svcnb.cli._overview import COMMANDS
 from svcnb.cli._root import LazyGroup, cli
 from svcnb.exit_codes import ExitCode
 

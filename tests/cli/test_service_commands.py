@@ -70,7 +70,7 @@ def test_the_lines_of_the_readme_work_as_they_stand(emulator: Emulator, tmp_path
         env=os.environ | {"SVC_BASE_URL": emulator.base_url, "PATH": path},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

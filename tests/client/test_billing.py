@@ -10,7 +10,7 @@ from svcnb.client.calls import Answer, Call
 from svcnb.client.config import Config
 from svcnb.client.exchange import build, failure
 from svcnb.client.models.billing import Balance, Payment, dollars
-from svcnb.client.resources.base import nothing
+from svcnb.client.resources.reading import nothing
 
 INTENT = {"payment_intent_id": "pi_1", "client_secret": "pi_1_secret_abc"}
 UNPAID = "This payment has not been paid yet"

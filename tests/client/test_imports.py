@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 7
+ROUNDS = 3
 BUDGET = 0.6
 
 
 def seconds(code: str) -> float:
     begun = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, cwd=ROOT)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=ROOT)
     return time.perf_counter() - begun
 
 
@@ -30,4 +30,4 @@ def test_importing_svcnb_costs_at_most_six_tenths_of_importing_httpx() -> None:
 
 def test_the_errors_alone_load_neither_pydantic_nor_the_http_library() -> None:
     code = "import svcnb.client.errors, sys; sys.exit(bool({'pydantic', 'httpx'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60, cwd=ROOT).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300, cwd=ROOT).returncode == 0

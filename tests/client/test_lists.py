@@ -9,7 +9,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.resources.base import PAGE_SIZE
+from svcnb.client.resources.reading import PAGE_SIZE
 
 
 def wallet(number: int) -> dict[str, str]:

@@ -146,7 +146,7 @@ class Siege:
             time.sleep(chance.uniform(0.05, 0.9))
             self._kill()
             self.start()
-        posting.join(120)
+        posting.join(600)
         assert not posting.is_alive()
         self._wait_for_the_end()
         self.close()
@@ -179,7 +179,7 @@ class Siege:
                 # A new connection each time: the old ones died with the process.
                 with suppress(httpx.HTTPError):
                     answer = httpx.post(
-                        f"http://127.0.0.1:{self.port}/webhook/{hooks[place]}", json=body, timeout=5, trust_env=False
+                        f"http://127.0.0.1:{self.port}/webhook/{hooks[place]}", json=body, timeout=60, trust_env=False
                     )
                     if answer.status_code == 202:
                         self.report.accepted[place].append(answer.json()["run_id"])
@@ -203,7 +203,7 @@ class Siege:
         return [tuple(row) for row in rows]
 
     def _wait_for_the_end(self) -> None:
-        deadline = time.monotonic() + 180
+        deadline = time.monotonic() + 600
         while any(finished is None for _, _, _, finished, _ in self._records()):
             assert time.monotonic() < deadline, "runs do not end"
             time.sleep(0.1)

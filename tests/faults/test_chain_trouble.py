@@ -41,7 +41,7 @@ def test_writes_wait_for_a_node_that_stands_still_and_are_done_once(
         finally:
             os.kill(node, signal.SIGCONT)
         for write in writes:
-            write.result(60)
+            write.result(300)
     assert sorted(group.name for group in svc.groups.list()) == [f"group {number}" for number in range(5)]
     assert svc.billing.balance().available_cents == 995
 
@@ -70,7 +70,7 @@ def blocks(emulator: Emulator) -> list[dict[str, Any]]:
 
     def ask(method: str, *params: Any) -> Any:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        return httpx.post(emulator.rpc_url, json=body, timeout=60, trust_env=False).json()["result"]
+        return httpx.post(emulator.rpc_url, json=body, timeout=300, trust_env=False).json()["result"]
 
     height = int(ask("eth_blockNumber"), 16)
     return [ask("eth_getBlockByNumber", hex(number), False) for number in range(height + 1)]  # noqa: FBT003

@@ -12,7 +12,7 @@ from types import ModuleType
 import httpx
 import pytest
 
-from svcnb.cli import COMMANDS
+from svcnb.cli._overview import COMMANDS
 from svcnb.launch import Emulator
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ HEAVY = ["altair", "anywidget", "dbos", "eth_account", "fastapi", "ipywidgets", 
 def loaded_by(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter holds after running some code."""
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 

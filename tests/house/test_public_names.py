@@ -51,7 +51,7 @@ def test_the_rooms_are_found_by_completion_and_without_an_import_of_their_own() 
 
 def test_a_mistyped_name_is_answered_with_its_neighbour() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "import svcnb; svcnb.Acton"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", "import svcnb; svcnb.Acton"], capture_output=True, text=True, timeout=300, check=False
     )
     assert "Did you mean: 'Action'?" in done.stderr
 

@@ -17,7 +17,9 @@ LARGEST_TRACKED_KIB = 1500
 
 @pytest.fixture(scope="module")
 def tracked(root: Path) -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True, timeout=60)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True, timeout=300
+    )
     return [path for name in listed.stdout.split("\0") if name and (path := root / name).is_file()]
 
 

@@ -23,7 +23,7 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=os.environ | {"SVCNB_BUNDLES": "reuse"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -136,7 +136,7 @@ def test_two_processes_at_once_agree_on_one_secret(tmp_path):
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-    made = {process.communicate("\n", timeout=30)[0] for process in processes}
+    made = {process.communicate("\n", timeout=300)[0] for process in processes}
     assert len(made) == 1
     assert len(made.pop().strip()) == 64
 

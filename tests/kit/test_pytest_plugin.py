@@ -22,7 +22,7 @@ def run(command: list[str | Path], folder: Path, **settings: str) -> subprocess.
     """Runs a command with no trace of this working copy in its environment."""
     own = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     return subprocess.run(
-        command, cwd=folder, env=own | settings, capture_output=True, text=True, timeout=180, check=False
+        command, cwd=folder, env=own | settings, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -36,7 +36,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=os.environ | {"SVCNB_BUNDLES": "reuse"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     assert built.returncode == 0, built.stderr

@@ -22,11 +22,11 @@ from svcnb.control import ControlRefused, EmulatorUnreachable
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
-DEADLINE_S = 60
+DEADLINE_S = 300
 
 
 def chain_config(base_url: str) -> dict[str, object]:
-    with urllib.request.urlopen(f"{base_url}/core/v1/get_node_chain_config", timeout=10) as answer:  # noqa: S310
+    with urllib.request.urlopen(f"{base_url}/core/v1/get_node_chain_config", timeout=DEADLINE_S) as answer:  # noqa: S310
         found: dict[str, object] = json.load(answer)
         return found
 
@@ -81,7 +81,9 @@ def test_it_ends_when_its_owner_is_killed() -> None:
 
 def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
     script = "import svcnb; e = svcnb.Emulator(); print(e.pid, flush=True)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE_S, check=True
+    )
     assert group_is_empty(int(done.stdout))
 
 

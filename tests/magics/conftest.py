@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 @dataclass

@@ -269,4 +269,4 @@ def test_importing_the_package_needs_no_notebook(tmp_path: Path):
     import sys
 
     code = "import sys, svcnb; assert svcnb.load_ipython_extension and 'IPython' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, cwd=tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)

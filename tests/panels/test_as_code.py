@@ -20,7 +20,7 @@ ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
 def click(panel: Panel, name: str, /, **args: Any) -> Any:
     """Performs a command as the browser would, and returns its answer."""
     work = getattr(panel, name)
-    return BACKGROUND.submit(work(**args)).result(60) if asyncio.iscoroutinefunction(work) else work(**args)
+    return BACKGROUND.submit(work(**args)).result(300) if asyncio.iscoroutinefunction(work) else work(**args)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def show():
     yield made
     for panel in shown:
         panel.close()
-    BACKGROUND.submit(asyncio.sleep(0)).result(10)  # what was handed to the loop before is under way
+    BACKGROUND.submit(asyncio.sleep(0)).result(300)  # what was handed to the loop before is under way
 
 
 @pytest.fixture

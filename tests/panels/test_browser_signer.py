@@ -29,7 +29,7 @@ def heard(panel):
 
 
 async def reply(panel: SigningPanel, heard: queue.Queue[dict[str, Any]], value: object) -> dict[str, Any]:
-    while (ask := await asyncio.to_thread(heard.get, timeout=30))["type"] != "ask":
+    while (ask := await asyncio.to_thread(heard.get, timeout=300))["type"] != "ask":
         pass
     panel.channel.receive({"type": "shown", "id": ask["id"]})
     panel.channel.receive({"type": "reply", "id": ask["id"], "ok": True, "value": value})

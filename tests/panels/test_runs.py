@@ -30,12 +30,13 @@ async def panel(svc):
 
 async def test_runs_are_told_with_names_and_amounts(panel, svc):
     key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
-    svc.with_key(key).run(ADD, n=1)
+    ran = svc.with_key(key).run(ADD, n=1)
     with pytest.raises(svcnb.ActionError):
         svc.run(ADD, n=None)
     answer = await panel.read("")
-    told = [(row["action"], row["key"], row["status"], row["cost_cents"]) for row in answer["rows"]]
-    assert told == [("add", "this client's key", "failed", 0), ("add", "night shift", "success", 1)]
+    told = [(row["action"], row["key"], row["status"]) for row in answer["rows"]]
+    assert told == [("add", "this client's key", "failed"), ("add", "night shift", "success")]
+    assert [row["cost_cents"] for row in answer["rows"]] == [0, ran.cost_cents]
     assert (answer["summary"]["count"], answer["summary"]["succeeded"]) == (2, 1)
 
 
@@ -87,7 +88,8 @@ async def test_a_run_of_a_trigger_is_one_row_with_its_timeline_and_what_it_print
             told = await panel.look_at(row["id"])
         finally:
             await panel.service.close()
-    assert (row["origin"], row["action"], row["status"], row["cost_cents"]) == ("trigger", "bell", "success", 1)
+    assert (row["origin"], row["action"], row["status"]) == ("trigger", "bell", "success")
+    assert row["cost_cents"] >= 1  # a cent unless this machine needs seconds for it
     assert told["logs"].strip() == "got 1"
     assert [each["kind"] for each in told["trace"]["rows"]] == ["start", "console", "end"]
 

@@ -17,7 +17,7 @@ sys.meta_path.insert(0, Hide())
 
 def _run(hidden: set[str], program: str) -> str:
     source = _HIDE.format(hidden=hidden) + program
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=300)
     return done.stdout
 
 

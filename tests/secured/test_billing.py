@@ -70,7 +70,7 @@ def test_a_declined_payment_is_told(counted, emulator) -> None:
     payment = counted.billing.create_payment_intent(500)
     emulator.processor(payment.payment_intent_id, "failed")
     with pytest.raises(PaymentFailed):
-        counted.billing.wait(payment, timeout=60)
+        counted.billing.wait(payment, timeout=300)
     assert counted.billing.balance().available_cents == 0
 
 

@@ -28,7 +28,7 @@ def test_the_browsers_typed_data_agrees_with_the_vectors() -> None:
         env=os.environ | {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -35,7 +35,7 @@ def test_a_signature_carries_the_services_time(skew_s) -> None:
     with client_of("https://service.test", skew_s) as svc, warnings.catch_warnings():
         warnings.simplefilter("ignore", ClockSkew)
         envelope = svc._session.drive(signed(Writer(ChainAccess(svc.config), OWNER), Flow.CREATE_WALLET))
-        assert abs(envelope.issued_at - (time.time() + skew_s)) < 3
+        assert abs(envelope.issued_at - (time.time() + skew_s)) < 60
 
 
 @pytest.mark.parametrize(("skew_s", "told"), [(110.0, False), (-110.0, False), (130.0, True), (-130.0, True)])

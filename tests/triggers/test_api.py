@@ -344,7 +344,7 @@ async def test_a_thrown_error_fails_the_run_at_once_and_is_stored_with_its_stack
 async def waits_for_attempt(door: Any, trigger: dict[str, Any], attempt: int) -> None:
     """Waits until the newest run of a trigger waits to be tried again; the API shows that as running."""
     newest = select(runs.c.status, runs.c.attempt).where(runs.c.trigger_id == trigger["id"])
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while True:
             status, made = await door.service.store.run(lambda connection: connection.execute(newest).one())
             if (status, made) == ("retrying", attempt - 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import socket
 import subprocess
 import threading
 import urllib.request
@@ -59,15 +58,15 @@ def word(kind: str, value: object) -> str:
 class Anvil:
     """A chain of the test's own, with one contract that logs what it is told."""
 
-    def __init__(self, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, url: str) -> None:
+        self.url = url
         self._ids = itertools.count(1)
 
     def call(self, method: str, *params: object) -> Any:
         body = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": list(params)}
         headers = {"content-type": "application/json"}
         request = urllib.request.Request(self.url, json.dumps(body).encode(), headers)  # noqa: S310 - loopback
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=300) as answer:
             reply = json.load(answer)
         assert "error" not in reply, reply
         return reply["result"]
@@ -101,21 +100,17 @@ class Anvil:
 
 @pytest.fixture
 def anvil():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [str(outside.anvil()), "--host", "127.0.0.1", "--port", str(port), "--max-persisted-states", "0"]
+    command = [str(outside.anvil()), "--host", "127.0.0.1", "--port", "0", "--max-persisted-states", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if "Listening on" in line:
-                break
+        said = next(line for line in process.stdout if line.startswith("Listening on "))
         # It writes a line for every block, and stops when nobody reads them.
         threading.Thread(target=process.stdout.read, daemon=True).start()
-        chain = Anvil(port)
+        chain = Anvil(f"http://{said.split()[-1]}")
         chain.prepare()
         yield chain
         process.terminate()
-        process.wait(10)
+        process.wait(300)
 
 
 @pytest.fixture
@@ -140,7 +135,7 @@ def polled(resting, clock):
         for _ in range(times):
             resting.clear()
             clock.advance(15)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 await resting.wait()
 
     return again

@@ -273,13 +273,14 @@ async def test_a_key_that_cannot_be_opened_fails_the_run_without_a_call(parts):
 async def test_an_idle_run_is_picked_up_within_a_tenth_of_a_second(parts):
     trigger = await parts.trigger()
     loop = asyncio.get_running_loop()
-    delays = []
-    for number in range(9):
+    for number in range(60):
         begun = loop.time()
         await parts.run(trigger, f"r{number}")
         await parts.execution.calls_made(number + 1)
-        delays.append(loop.time() - begun)
-    assert min(delays) < 0.1  # the best of nine: whoever polls is late every time, a busy machine only now and then
+        if loop.time() - begun < 0.1:
+            return
+    # Whoever polls is late every time, a busy machine only now and then.
+    raise AssertionError("sixty runs, and none was picked up within a tenth of a second")
 
 
 async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_parts, clock):

@@ -107,6 +107,7 @@ async def test_a_second_scanner_over_the_same_ticks_admits_nothing_twice(parts, 
         # The watermark is set back, as if its write had been lost: the run's id still tells.
         await parts.change(trigger, watermark=NOON)
         task = asyncio.create_task(Schedules(store, clock, 30, parts.lanes.wake).run())
+        await parts.until_changed(trigger, "watermark", NOON)
         await settled()
         task.cancel()
     assert len(await parts.runs(trigger)) == 1

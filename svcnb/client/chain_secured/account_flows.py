@@ -19,7 +19,7 @@ from svcnb.client.errors import ChainError, ConfigError, InvalidArgument, NotCon
 from svcnb.client.models.chain import ether
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.resources.base import nothing
+from svcnb.client.resources.reading import nothing
 from svcnb.protocol.abi import WORD, encode
 from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue

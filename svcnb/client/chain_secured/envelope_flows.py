@@ -11,7 +11,7 @@ from svcnb.client.chain_secured.account_flows import verify
 from svcnb.client.chain_secured.models import Sent, Verdict
 from svcnb.client.errors import InvalidArgument, NotConfirmed, SigningError, SvcnbError
 from svcnb.client.listing import Listing
-from svcnb.client.resources.base import nothing
+from svcnb.client.resources.reading import nothing
 from svcnb.client.secret import Secret
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_SIGNATURE_BYTES, MAX_TYPED_DATA_BYTES

@@ -2,52 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from svcnb.client.calls import Answer, Call, Flow, ask
-from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
-from svcnb.client.references import is_name
+from svcnb.client.resources import account_flows
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.account import ChainSecuredAccount
     from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
     from svcnb.client.signing import Signer
-
-
-def create(name: str, description: str, email: str | None) -> Flow[Account]:
-    """Asks for a new account."""
-    if not is_name(name):
-        raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
-    body: dict[str, Any] = {"account_name": name, "account_description": description}
-    if email:
-        body["email"] = email
-
-    def parse(answer: Any, _headers: Answer) -> Account:
-        return Account.model_validate({"account_name": name, **answer})
-
-    return ask(
-        Call(
-            "POST",
-            "/new_account",
-            parse,
-            body,
-            key=False,
-            in_doubt="an account may exist whose key nobody saw. It is empty and harmless: create another.",
-        )
-    )
-
-
-def exists() -> Flow[bool]:
-    """Asks whether the key belongs to an account."""
-    return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), patience="read"))
-
-
-def _boolean(body: object) -> bool:
-    if not isinstance(body, bool):
-        raise TypeError("true or false was expected")
-    return body
 
 
 class Accounts(Resource):
@@ -68,7 +32,7 @@ class Accounts(Resource):
             InvalidArgument: The name is blank.
             ServiceError: The service refused (specification 4.1, 7).
         """
-        return self._do(create(name, description, email))
+        return self._do(account_flows.create(name, description, email))
 
     def exists(self) -> bool:
         """Tells whether the key belongs to an account in API mode. Free.
@@ -76,7 +40,7 @@ class Accounts(Resource):
         Raises:
             Unauthorized: No key is configured.
         """
-        return self._do(exists())
+        return self._do(account_flows.exists())
 
     def convert(self, owner: Signer, *, confirm: bool = False) -> ChainSecuredAccount:
         """Hands the account of the configured key to a wallet, for good: from API mode to ChainSecured.
@@ -107,11 +71,11 @@ class AsyncAccounts(AsyncResource):
 
     async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """See `Accounts.create`."""
-        return await self._do(create(name, description, email))
+        return await self._do(account_flows.create(name, description, email))
 
     async def exists(self) -> bool:
         """See `Accounts.exists`."""
-        return await self._do(exists())
+        return await self._do(account_flows.exists())
 
     async def convert(self, owner: Signer, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """See `Accounts.convert`."""

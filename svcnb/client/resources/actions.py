@@ -11,15 +11,8 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.references import ActionRef, GroupRef, action_hash, group_id, raw_cid
-from svcnb.client.resources.base import (
-    PAGE_SIZE,
-    AsyncResource,
-    Resource,
-    every,
-    mirrors,
-    models,
-    nothing,
-)
+from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.reading import PAGE_SIZE, every, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.wire.values import WILDCARD_HASH

@@ -10,7 +10,8 @@ from svcnb.client.calls import Answer, Call, Flow, ask, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, OutOfCredit, PaymentFailed, TimedOut
 from svcnb.client.models.billing import Balance, Payment
-from svcnb.client.resources.base import AsyncResource, Resource, member, mirrors, model, nothing
+from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.reading import member, model, nothing
 from svcnb.protocol.limits import MIN_PAYMENT_CENTS
 
 Method = Literal["card", "crypto"]

@@ -23,7 +23,7 @@ from svcnb.client.references import (
     wallet_address,
 )
 from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
-from svcnb.client.resources.base import PAGE_SIZE, every, member, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, every, member, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.protocol.wire.values import WILDCARD_HASH

@@ -9,7 +9,8 @@ from typing import Any
 
 from svcnb.client.calls import Answer, Call, Flow, T, ask
 from svcnb.client.models.node import ChainConfig, Health, Limits, Version
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors, model
+from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.reading import model
 from svcnb.protocol.vocabulary import Vocabulary
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}\Z")

@@ -18,8 +18,8 @@ from svcnb.client.exchange import failure
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import CronPreview, EventPreview, Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, source_or_cid
-from svcnb.client.resources import group_flows, usage_keys
-from svcnb.client.resources.base import model, models, nothing
+from svcnb.client.resources import group_flows, usage_key_flows
+from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret
 from svcnb.protocol.cron import Cron
 from svcnb.protocol.errors import MalformedValue
@@ -224,7 +224,7 @@ def create_for(door: Door, action: ActionRef, kind: str, *, name: str, wallets: 
     group = yield from group_flows.create(f"trigger {name}", "Made for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:
-        key = yield from usage_keys.create(
+        key = yield from usage_key_flows.create(
             f"trigger {name}", "Can only execute, for a trigger.", execute_in_groups=[group]
         )
         made += f" and usage key {key.name!r}"

@@ -3,105 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from svcnb.client.calls import Answer, Call, Flow, ask
-from svcnb.client.errors import InvalidArgument, NotFound
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import GroupRef, KeyRef, group_ids, is_name, key_hash, key_reference
-from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, models, nothing
-from svcnb.protocol.hashes import api_key_hash
+from svcnb.client.references import GroupRef, KeyRef
+from svcnb.client.resources import usage_key_flows
+from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
 Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
-
-_LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
-
-
-def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
-    """Asks for a new usage key."""
-    if not is_name(name):
-        raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
-    body = {"name": name, "description": description} | _numbers(permissions)
-
-    def parse(answer: Any, _headers: Answer) -> UsageKey:
-        secret = answer["usage_api_key"]
-        return UsageKey(api_key_hash=api_key_hash(secret), usage_api_key=secret, **body)
-
-    return ask(
-        Call(
-            "POST",
-            "/add_usage_api_key",
-            parse,
-            body,
-            in_doubt=f"a key named {name!r} may exist whose secret nobody saw. Look with svc.usage_keys.list(), "
-            "remove it, and create another.",
-        )
-    )
-
-
-def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
-    """Reads a key's record, lays the changes over it, and writes the whole back."""
-    old = yield from _find(key)
-    given = {name: value for name, value in changes.items() if value is not None}
-    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
-    yield from ask(
-        Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
-    )
-    return UsageKey(api_key_hash=old.api_key_hash, **merged)
-
-
-def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Reads a key's record when needed, then replaces name and description alone."""
-    old = yield from _find(key)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
-    body = {"usage_api_key": key_reference(key), **merged}
-    yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
-    return old.model_copy(update=merged)
-
-
-def remove(key: KeyRef) -> Flow[None]:
-    """Asks to remove a key."""
-    return ask(
-        Call(
-            "POST",
-            "/remove_usage_api_key",
-            nothing,
-            {"usage_api_key": key_reference(key)},
-            in_doubt="the key may be removed; svc.usage_keys.list() shows it or not.",
-        )
-    )
-
-
-def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
-    """Describes one page of the account's usage keys."""
-    query: dict[str, str | int] = {"page_number": number, "page_size": size}
-    return Call("GET", "/list_api_keys", models(UsageKey), query=query, patience="read")
-
-
-def listing() -> Flow[Listing[UsageKey]]:
-    """Reads all usage keys."""
-    return every(page, "usage keys")
-
-
-def _find(key: KeyRef) -> Flow[UsageKey]:
-    hashed = key_hash(key)
-    found = next((item for item in (yield from listing()) if item.api_key_hash == hashed), None)
-    if found is None:
-        raise NotFound(
-            f"the account has no usage key with the hash {hashed}",
-            status=404,
-            code="not_found",
-            hint="svc.usage_keys.list() shows what there is; a removed key cannot come back.",
-        )
-    return found
-
-
-def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
-    return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}
 
 
 class UsageKeys(Resource):
@@ -144,7 +54,7 @@ class UsageKeys(Resource):
             Forbidden: The key in use is not the account's master key.
         """
         return self._do(
-            create(
+            usage_key_flows.create(
                 name,
                 description,
                 execute_in_groups=execute_in_groups,
@@ -159,11 +69,11 @@ class UsageKeys(Resource):
 
     def list(self) -> Listing[UsageKey]:
         """Returns all usage keys of the account, without their secrets. Free."""
-        return self._do(listing())
+        return self._do(usage_key_flows.listing())
 
     def iter(self) -> Iterator[UsageKey]:
         """Walks through the usage keys page by page; for accounts with very many. Free."""
-        return self._iterate(page)
+        return self._iterate(usage_key_flows.page)
 
     def update(
         self,
@@ -201,7 +111,7 @@ class UsageKeys(Resource):
             Forbidden: The key in use is not the account's master key.
         """
         return self._do(
-            update(
+            usage_key_flows.update(
                 key,
                 name=name,
                 description=description,
@@ -221,7 +131,7 @@ class UsageKeys(Resource):
         Raises:
             NotFound: The account has no such key.
         """
-        return self._do(update_metadata(key, name, description))
+        return self._do(usage_key_flows.update_metadata(key, name, description))
 
     def remove(self, key: KeyRef) -> None:
         """Removes a usage key for ever: from then on it is unknown (401). Costs one cent.
@@ -229,7 +139,7 @@ class UsageKeys(Resource):
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        self._do(remove(key))
+        self._do(usage_key_flows.remove(key))
 
 
 @mirrors(UsageKeys)
@@ -251,7 +161,7 @@ class AsyncUsageKeys(AsyncResource):
     ) -> UsageKey:
         """See `UsageKeys.create`."""
         return await self._do(
-            create(
+            usage_key_flows.create(
                 name,
                 description,
                 execute_in_groups=execute_in_groups,
@@ -266,11 +176,11 @@ class AsyncUsageKeys(AsyncResource):
 
     async def list(self) -> Listing[UsageKey]:
         """See `UsageKeys.list`."""
-        return await self._do(listing())
+        return await self._do(usage_key_flows.listing())
 
     def iter(self) -> AsyncIterator[UsageKey]:
         """See `UsageKeys.iter`."""
-        return self._iterate(page)
+        return self._iterate(usage_key_flows.page)
 
     async def update(
         self,
@@ -288,7 +198,7 @@ class AsyncUsageKeys(AsyncResource):
     ) -> UsageKey:
         """See `UsageKeys.update`."""
         return await self._do(
-            update(
+            usage_key_flows.update(
                 key,
                 name=name,
                 description=description,
@@ -306,8 +216,8 @@ class AsyncUsageKeys(AsyncResource):
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
         """See `UsageKeys.update_metadata`."""
-        return await self._do(update_metadata(key, name, description))
+        return await self._do(usage_key_flows.update_metadata(key, name, description))
 
     async def remove(self, key: KeyRef) -> None:
         """See `UsageKeys.remove`."""
-        await self._do(remove(key))
+        await self._do(usage_key_flows.remove(key))

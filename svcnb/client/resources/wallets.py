@@ -8,7 +8,8 @@ from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import GroupRef, group_id
-from svcnb.client.resources.base import PAGE_SIZE, AsyncResource, Resource, every, mirrors, model, models
+from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.reading import PAGE_SIZE, every, model, models
 
 
 def create() -> Flow[Wallet]:

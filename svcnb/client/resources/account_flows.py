@@ -1,0 +1,44 @@
+"""What happens behind `svc.accounts`: a new account, and whether the key belongs to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.accounts import Account
+from svcnb.client.references import is_name
+
+
+def create(name: str, description: str, email: str | None) -> Flow[Account]:
+    """Asks for a new account."""
+    if not is_name(name):
+        raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
+    body: dict[str, Any] = {"account_name": name, "account_description": description}
+    if email:
+        body["email"] = email
+
+    def parse(answer: Any, _headers: Answer) -> Account:
+        return Account.model_validate({"account_name": name, **answer})
+
+    return ask(
+        Call(
+            "POST",
+            "/new_account",
+            parse,
+            body,
+            key=False,
+            in_doubt="an account may exist whose key nobody saw. It is empty and harmless: create another.",
+        )
+    )
+
+
+def exists() -> Flow[bool]:
+    """Asks whether the key belongs to an account."""
+    return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), patience="read"))
+
+
+def _boolean(body: object) -> bool:
+    if not isinstance(body, bool):
+        raise TypeError("true or false was expected")
+    return body

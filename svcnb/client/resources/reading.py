@@ -1,0 +1,93 @@
+"""Reads lists page by page, and answers as models. Knows no client: flows are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+
+M = TypeVar("M", bound=Model)
+
+PAGE_SIZE = 100
+"""Entries asked for at once when a whole list is read."""
+
+
+class Pages(Generic[M]):
+    """Where a walk through pages stands: stops on a short page, drops what was seen before.
+
+    The service answers a list shorter than one page whole whatever the page number, and moves the last entry into the
+    place of a removed one, so neither an empty page nor an entry's position can be relied on (reference facts 2.4.1).
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.more = True
+        self._seen: set[object] = set()
+
+    def take(self, page: list[M]) -> list[M]:
+        """Returns the entries of a page that are new, and decides whether another page follows."""
+        self.number += 1
+        fresh: list[M] = []
+        for item in page:
+            if (key := identity(item)) not in self._seen:
+                self._seen.add(key)
+                fresh.append(item)
+        self.more = len(page) >= PAGE_SIZE and bool(fresh)
+        return fresh
+
+
+def identity(item: Model) -> object:
+    """Returns what tells one entry of a list from another."""
+    for name in ("wallet_address", "hashed_cid", "api_key_hash", "id"):
+        value = getattr(item, name, None)
+        if value is not None:
+            return name, value
+    return item.model_dump_json()  # for example an action whose hash the service hides
+
+
+def every(page: Callable[[int], Call[list[M]]], of: str) -> Flow[Listing[M]]:
+    """Reads all pages of a list."""
+    pages = Pages[M]()
+    items: list[M] = []
+    while pages.more:
+        items += pages.take((yield from ask(page(pages.number))))
+    return Listing(items, of=of)
+
+
+def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:
+    """Returns a reader of a JSON array of one kind."""
+
+    def parse(body: Any, _answer: Answer) -> list[M]:
+        if not isinstance(body, list):
+            raise TypeError(f"a list of {kind.__name__} was expected")
+        return [kind.model_validate(item) for item in body]
+
+    return parse
+
+
+def model(kind: type[M]) -> Callable[[Any, Answer], M]:
+    """Returns a reader of one JSON object."""
+
+    def parse(body: Any, _answer: Answer) -> M:
+        return kind.model_validate(body)
+
+    return parse
+
+
+def member(name: str) -> Callable[[Any, Answer], str]:
+    """Returns a reader of one text member."""
+
+    def parse(body: Any, _answer: Answer) -> str:
+        value = body[name]
+        if not isinstance(value, (str, int)):
+            raise TypeError(f"the member {name} is no text")
+        return str(value)
+
+    return parse
+
+
+def nothing(_body: object, _answer: Answer) -> None:
+    """Reads an answer whose status says it all."""

@@ -1,0 +1,101 @@
+"""What happens behind `svc.usage_keys`: creation, listing, and updates that lose nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument, NotFound
+from svcnb.client.listing import Listing
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import KeyRef, group_ids, is_name, key_hash, key_reference
+from svcnb.client.resources.reading import PAGE_SIZE, every, models, nothing
+from svcnb.protocol.hashes import api_key_hash
+
+_LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+
+
+def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
+    """Asks for a new usage key."""
+    if not is_name(name):
+        raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
+    body = {"name": name, "description": description} | _numbers(permissions)
+
+    def parse(answer: Any, _headers: Answer) -> UsageKey:
+        secret = answer["usage_api_key"]
+        return UsageKey(api_key_hash=api_key_hash(secret), usage_api_key=secret, **body)
+
+    return ask(
+        Call(
+            "POST",
+            "/add_usage_api_key",
+            parse,
+            body,
+            in_doubt=f"a key named {name!r} may exist whose secret nobody saw. Look with svc.usage_keys.list(), "
+            "remove it, and create another.",
+        )
+    )
+
+
+def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
+    """Reads a key's record, lays the changes over it, and writes the whole back."""
+    old = yield from _find(key)
+    given = {name: value for name, value in changes.items() if value is not None}
+    merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
+    yield from ask(
+        Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
+    )
+    return UsageKey(api_key_hash=old.api_key_hash, **merged)
+
+
+def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
+    """Reads a key's record when needed, then replaces name and description alone."""
+    old = yield from _find(key)
+    merged = {
+        "name": old.name if name is None else name,
+        "description": old.description if description is None else description,
+    }
+    body = {"usage_api_key": key_reference(key), **merged}
+    yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
+    return old.model_copy(update=merged)
+
+
+def remove(key: KeyRef) -> Flow[None]:
+    """Asks to remove a key."""
+    return ask(
+        Call(
+            "POST",
+            "/remove_usage_api_key",
+            nothing,
+            {"usage_api_key": key_reference(key)},
+            in_doubt="the key may be removed; svc.usage_keys.list() shows it or not.",
+        )
+    )
+
+
+def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
+    """Describes one page of the account's usage keys."""
+    query: dict[str, str | int] = {"page_number": number, "page_size": size}
+    return Call("GET", "/list_api_keys", models(UsageKey), query=query, patience="read")
+
+
+def listing() -> Flow[Listing[UsageKey]]:
+    """Reads all usage keys."""
+    return every(page, "usage keys")
+
+
+def _find(key: KeyRef) -> Flow[UsageKey]:
+    hashed = key_hash(key)
+    found = next((item for item in (yield from listing()) if item.api_key_hash == hashed), None)
+    if found is None:
+        raise NotFound(
+            f"the account has no usage key with the hash {hashed}",
+            status=404,
+            code="not_found",
+            hint="svc.usage_keys.list() shows what there is; a removed key cannot come back.",
+        )
+    return found
+
+
+def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+    return {name: group_ids(value, name) if name in _LISTS else value for name, value in permissions.items()}
