@@ -34,6 +34,7 @@ TRAPPED = {
     "an error in a comparator",
     "an error in a listener",
     "a name of the engine's own",
+    "formats with objects of their own words",
     "an uncaught error of ethers",
     "provider without a network",
 }
