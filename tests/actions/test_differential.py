@@ -182,7 +182,7 @@ LISTS = st.one_of(
         lambda runs: [start + step * i for start, length, step in runs for i in range(length)]
     ),
 )
-SORTS = st.lists(st.tuples(LISTS, st.sampled_from(COMPARATORS)), min_size=10, max_size=20)
+SORTS = st.lists(st.tuples(LISTS, st.sampled_from(COMPARATORS)), min_size=5, max_size=10)
 
 
 def sorting(sorts: list[tuple[list[int], str]]) -> str:
@@ -215,6 +215,6 @@ def test_any_comparator_sees_the_same_pairs_in_the_same_order_on_both_engines(
 
 
 def test_a_long_list_of_runs_is_merged_the_same_on_both_engines(on_both: Any):
-    items = [n * 7 % 500 + n // 3 for n in range(1500)]
-    runs = [*range(300), *range(700, 100, -2), *range(250, 600)]
-    check_sorts(on_both, [(list_, comparator) for list_ in (items, runs) for comparator in COMPARATORS])
+    items = [n * 7 % 100 + n // 3 for n in range(300)]
+    runs = [*range(80), *range(200, 20, -2), *range(50, 130)]
+    check_sorts(on_both, [(list_, comparator) for list_ in (items, runs) for comparator in COMPARATORS[::2]])
