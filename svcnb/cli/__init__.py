@@ -7,7 +7,7 @@ even click: what it says stands in `svcnb.cli._overview`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from svcnb.cli._overview import help_text
@@ -30,10 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from svcnb.cli._errors import guarded
 
     if given[:1] == ["emulator"]:
-        from svcnb.cli._serve import quick_loading, serve_supervised
+        from svcnb.cli._serve import quick_loading, serve, serve_supervised
 
+        without_click: dict[tuple[str, ...], Callable[[], int]] = {
+            (): partial(serve, {}),
+            ("--supervised",): serve_supervised,
+        }
         with quick_loading():
-            return guarded(serve_supervised if given[1:] == ["--supervised"] else partial(_run_with_click, given))
+            return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
     return guarded(partial(_run_with_click, given))
 
 

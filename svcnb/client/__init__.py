@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svcnb.client.client import AsyncClient, Client
+    from svcnb.client.async_client import AsyncClient
+    from svcnb.client.client import Client
     from svcnb.client.running import RunRecord
 
 __all__ = ["AsyncClient", "Client", "RunRecord"]
 
+_HOMES = {
+    "AsyncClient": "svcnb.client.async_client",
+    "Client": "svcnb.client.client",
+    "RunRecord": "svcnb.client.running",
+}
+
 
 def __getattr__(name: str) -> Any:
     # Found on first use, so that importing svcnb.client.errors loads neither pydantic nor the HTTP library.
-    if name == "RunRecord":
-        from svcnb.client.running import RunRecord
+    if name not in _HOMES:
+        raise AttributeError(f"module 'svcnb.client' has no attribute {name!r}")
+    from importlib import import_module
 
-        return RunRecord
-    if name in __all__:
-        from svcnb.client import client
-
-        return getattr(client, name)
-    raise AttributeError(f"module 'svcnb.client' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

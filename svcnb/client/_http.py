@@ -1,4 +1,4 @@
-"""Two transports that send a request and return its answer; with `_loopback` all that knows an HTTP library."""
+"""The only module that knows the HTTP library: two transports that send a request and return its answer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import ipaddress
 import ssl
 import time
 import weakref
-from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
-from svcnb.client._loopback import Loopback, simple
 from svcnb.client.calls import Answer, Request
 from svcnb.client.errors import TimedOut, TransportError
 from svcnb.logs import protect
@@ -50,9 +48,8 @@ class SyncTransport:
 
     def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
         self._client = httpx.Client(**_options(base_url), transport=transport)
-        self._near: dict[str, Loopback | None] | None = {} if transport is None else None
         # A notebook seldom closes its client. The connections end with the last client that shares this transport.
-        self._closing = weakref.finalize(self, _close, self._client, {} if self._near is None else self._near)
+        self._closing = weakref.finalize(self, self._client.close)
         self.clock = _Clock()
 
     def send(self, request: Request) -> Answer:
@@ -61,31 +58,18 @@ class SyncTransport:
         Raises:
             TransportError: No complete answer came.
         """
-        near = self._nearby(request.url)
         sent_at, begun = time.time(), time.perf_counter()
         try:
-            if near is not None:
-                answer = near.send(request)
-            else:
-                answer = _answer(self._client.request(**_arguments(request)), sent_at, begun)
+            response = self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
-            raise _explain(error, request) from _bare(error)
+            raise _explain(error, request) from _cause(error)
         except RuntimeError as error:
             raise _closed(error) from _bare(error)
         except BaseException as error:  # noqa: BLE001 - above all KeyboardInterrupt, of which notebooks show the most
             raise _bare(error)  # noqa: B904 - it is the same error
+        answer = _answer(response, sent_at, begun)
         self.clock.observe(answer)
         return answer
-
-    def _nearby(self, url: str) -> Loopback | None:
-        """The connections to an address of this machine that needs no more than `Loopback` can do."""
-        if self._near is None or (parts := simple(url)) is None:
-            return None
-        if parts.netloc not in self._near:
-            host, port = parts.hostname or "", parts.port or 80
-            # Of two threads that come first, one makes what both use.
-            self._near.setdefault(parts.netloc, Loopback(host, port) if is_loopback(host) else None)
-        return self._near[parts.netloc]
 
     def close(self) -> None:
         """Closes the connections."""
@@ -109,7 +93,7 @@ class AsyncTransport:
         try:
             response = await self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
-            raise _explain(error, request) from _bare(error)
+            raise _explain(error, request) from _cause(error)
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _bare(error)  # noqa: B904 - it is the same error
@@ -125,13 +109,6 @@ class AsyncTransport:
         await self._client.aclose()
 
 
-def _close(client: httpx.Client, near: Mapping[str, Loopback | None]) -> None:
-    client.close()
-    for connections in near.values():
-        if connections is not None:
-            connections.close()
-
-
 E = TypeVar("E", bound=BaseException)
 
 
@@ -145,6 +122,11 @@ def _bare(error: E) -> E:
         each.__traceback__ = None
         each = each.__cause__ or each.__context__
     return error
+
+
+def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
+    """What is told besides; not the text about a header that cannot be sent, which shows the header."""
+    return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
 
 
 def _options(base_url: str) -> dict[str, Any]:

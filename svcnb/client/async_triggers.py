@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from svcnb.client._http import AsyncTransport
-from svcnb.client.client import AsyncClient
+from svcnb.client.async_client import AsyncClient
 from svcnb.client.config import Config
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken

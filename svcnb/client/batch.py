@@ -21,13 +21,11 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
-from svcnb.client.remote import Executor, RemoteRuns
 from svcnb.protocol.action import Action
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from svcnb.client.client import AsyncClient, Client
     from svcnb.client.models.runs import Run
 
 DEFAULT_CONCURRENCY: Final = 16
@@ -158,19 +156,16 @@ class Batch(_Results):
 
     def __init__(
         self,
-        client: Client,
+        run: Callable[[ActionRef, object], Run],
         action: ActionRef,
         params: Iterable[object],
         *,
         concurrency: int,
         resume: str | Path | None,
         progress: bool | None,
-        executor: Executor | None = None,
     ) -> None:
         super().__init__(action, params, concurrency, resume)
-        self._run: Callable[[ActionRef, object], Run] = client.run
-        if executor is not None:
-            self._run = RemoteRuns(client, executor).run
+        self._run = run
         self._progress = progress
 
     def resume(self, *, retry_failed: bool = False) -> Self:
@@ -233,19 +228,16 @@ class AsyncBatch(_Results):
 
     def __init__(
         self,
-        client: AsyncClient,
+        run: Callable[[ActionRef, object], Awaitable[Run]],
         action: ActionRef,
         params: Iterable[object],
         *,
         concurrency: int,
         resume: str | Path | None,
         progress: bool | None,
-        executor: Executor | None = None,
     ) -> None:
         super().__init__(action, params, concurrency, resume)
-        self._run: Callable[[ActionRef, object], Awaitable[Run]] = client.run
-        if executor is not None:
-            self._run = RemoteRuns(client, executor).run_async
+        self._run = run
         self._progress = progress
 
     def __await__(self) -> Generator[Any, None, Self]:

@@ -1,4 +1,4 @@
-"""`Client` and `AsyncClient`: the service from Python."""
+"""`Client`: the service from Python."""
 
 from __future__ import annotations
 
@@ -7,122 +7,45 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
-from svcnb.client.batch import DEFAULT_CONCURRENCY, AsyncBatch, Batch
-from svcnb.client.config import Config, Retries, Timeouts, clean_key, load
+from svcnb.client.batch import DEFAULT_CONCURRENCY, Batch
+from svcnb.client.client_settings import (
+    AnyKey,
+    ClientSettings,
+    close_recorders,
+    history_setting,
+    keyed,
+    listeners,
+    optioned,
+)
+from svcnb.client.config import Config, Retries, Timeouts, load
 from svcnb.client.explain import AnyKeyRef
-from svcnb.client.models.accounts import Account
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
-from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.recorder import OFF, Recorder, default_path
 from svcnb.client.references import ActionRef, WalletRef
-from svcnb.client.remote import Executor
-from svcnb.client.resources.accounts import Accounts, AsyncAccounts
-from svcnb.client.resources.actions import Actions, AsyncActions
-from svcnb.client.resources.billing import AsyncBilling, Billing
-from svcnb.client.resources.groups import AsyncGroups, Groups
-from svcnb.client.resources.node import AsyncNode, Node
-from svcnb.client.resources.usage_keys import AsyncUsageKeys, UsageKeys
-from svcnb.client.resources.wallets import AsyncWallets, Wallets
+from svcnb.client.remote import Executor, RemoteRuns
+from svcnb.client.resources.accounts import Accounts
+from svcnb.client.resources.actions import Actions
+from svcnb.client.resources.billing import Billing
+from svcnb.client.resources.groups import Groups
+from svcnb.client.resources.node import Node
+from svcnb.client.resources.usage_keys import UsageKeys
+from svcnb.client.resources.wallets import Wallets
 from svcnb.client.secret import Secret
-from svcnb.client.session import AsyncSession, Listener, SyncSession
+from svcnb.client.session import Listener, SyncSession
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
-    from svcnb.client.chain_secured.async_door import AsyncChainSecured
+    from svcnb.client.async_client import AsyncClient
     from svcnb.client.chain_secured.door import ChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
-AnyKey = str | Secret | UsageKey | Account
 
-
-class _Settings:
-    """What both clients do with their settings."""
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-
-    @property
-    def config(self) -> Config:
-        """The settings in use; the key in it is masked."""
-        return self._config
-
-    @property
-    def base_url(self) -> str:
-        """Address of the service, the part before ``/core/v1``."""
-        return self._config.base_url
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The service's and the processor's names."""
-        return self._config.vocabulary
-
-    def __repr__(self) -> str:
-        key = "with a key" if self._config.api_key else "without a key"
-        return f"{type(self).__name__}({self._config.base_url!r}, {key})"
-
-
-def _keyed(config: Config, key: AnyKey | None) -> Config:
-    if key is None:
-        return config.replace(api_key=None, master_key=False)
-    if isinstance(key, Account):
-        return config.replace(api_key=key.api_key, master_key=True)
-    if isinstance(key, UsageKey):
-        if key.usage_api_key is None:
-            from svcnb.client.errors import InvalidArgument
-
-            raise InvalidArgument(
-                f"the usage key {key.name!r} comes from a listing, which never tells secrets",
-                hint="Use the object that svc.usage_keys.create returned, or the text you stored then.",
-            )
-        return config.replace(api_key=key.usage_api_key, master_key=False)
-    return config.replace(api_key=clean_key(key), master_key=False)
-
-
-def _optioned(
-    config: Config,
-    timeout: float | Timeouts | None,
-    retries: int | Retries | None,
-    correlation_id: str | None,
-) -> Config:
-    changes: dict[str, Any] = {}
-    if isinstance(timeout, Timeouts):
-        changes["timeouts"] = timeout
-    elif timeout is not None:
-        changes["timeouts"] = Timeouts(connect=min(timeout, 10.0), read=timeout, write=timeout, run=timeout)
-    if isinstance(retries, Retries):
-        changes["retries"] = retries
-    elif retries is not None:
-        changes["retries"] = Retries(attempts=retries + 1)
-    if correlation_id is not None:
-        changes["correlation_id"] = correlation_id
-    return config.replace(**changes)
-
-
-def _history(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it
-    if chosen is True:
-        chosen = default_path()
-    return OFF if chosen is False else None if chosen is None else str(chosen)
-
-
-def _listeners(on_run: Callable[[running.RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    given = [on_run] if callable(on_run) else list(on_run)
-    path = default_path() if config.history is None else config.history
-    return given if path is None or str(path) == OFF else [*given, Recorder(path)]
-
-
-def _close_recorders(listeners: list[Listener]) -> None:
-    for listener in listeners:
-        if isinstance(listener, Recorder):
-            listener.close()
-
-
-class Client(_Settings):
+class Client(ClientSettings):
     """The service, synchronously. May be used from several threads.
 
     Connections are kept open between calls, and closed by ``close()``, at the end of a ``with`` block, or when the last
@@ -175,14 +98,14 @@ class Client(_Settings):
             rpc_url=rpc_url,
             control_token=control_token,
             vocabulary=vocabulary,
-            history=_history(history),
+            history=history_setting(history),
             file=config_file,
         )
-        config = _keyed(config, api_key) if api_key is not None else config
+        config = keyed(config, api_key) if api_key is not None else config
         self._start(
-            _optioned(config, timeout, retries, None),
+            optioned(config, timeout, retries),
             SyncTransport(config.base_url),
-            _listeners(on_run, config),
+            listeners(on_run, config),
             owner=True,
         )
 
@@ -324,10 +247,8 @@ class Client(_Settings):
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
         """
-        batch = Batch(
-            self, action, params, concurrency=concurrency, resume=resume, progress=progress, executor=executor
-        )
-        return batch.resume()
+        perform = self.run if executor is None else RemoteRuns(self._session, executor).run
+        return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Explains why a key may run an action with a wallet, or which link is missing and what repairs it. Free.
@@ -358,7 +279,7 @@ class Client(_Settings):
             InvalidArgument: A usage key from a listing, whose secret nobody told.
             ConfigError: The text cannot be a key.
         """
-        return self._derive(_keyed(self._config, key))
+        return self._derive(keyed(self._config, key))
 
     def with_options(
         self,
@@ -374,10 +295,12 @@ class Client(_Settings):
             retries: How often a safe call is repeated; 0 for never.
             correlation_id: Sent with every call, echoed by the service, and seen by the action.
         """
-        return self._derive(_optioned(self._config, timeout, retries, correlation_id))
+        return self._derive(optioned(self._config, timeout, retries, correlation_id))
 
     def to_async(self) -> AsyncClient:
         """Returns an asynchronous client with the same settings, key and listeners, over connections of its own."""
+        from svcnb.client.async_client import AsyncClient
+
         twin = AsyncClient.__new__(AsyncClient)
         twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001 - our own twin
         return twin
@@ -397,7 +320,7 @@ class Client(_Settings):
         """Closes the connections, for this client and those derived from it. A derived client leaves them open."""
         if self._owner:
             self._transport.close()
-            _close_recorders(self.on_run)
+            close_recorders(self.on_run)
 
     def __enter__(self) -> Self:
         return self
@@ -406,181 +329,3 @@ class Client(_Settings):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class AsyncClient(_Settings):
-    """The service, asynchronously: the same nouns and verbs as `Client`, awaited. In notebooks, ``await`` just works.
-
-    Close it when done: ``async with``, or ``await svc.close()``.
-
-    Takes the same arguments as `Client`; ``on_run`` listeners may be coroutine functions here.
-
-    Raises:
-        ConfigError: No address was found, or a setting cannot be used.
-    """
-
-    def __init__(
-        self,
-        base_url: str | None = None,
-        *,
-        api_key: AnyKey | None = None,
-        triggers_url: str | None = None,
-        rpc_url: str | None = None,
-        control_token: str | Secret | None = None,
-        vocabulary: Vocabulary | None = None,
-        timeout: float | Timeouts | None = None,
-        retries: int | Retries | None = None,
-        on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
-        history: bool | str | Path | None = None,
-        config_file: str | Path | None = None,
-    ) -> None:
-        config = load(
-            base_url=base_url,
-            triggers_url=triggers_url,
-            rpc_url=rpc_url,
-            control_token=control_token,
-            vocabulary=vocabulary,
-            history=_history(history),
-            file=config_file,
-        )
-        config = _keyed(config, api_key) if api_key is not None else config
-        self._start(
-            _optioned(config, timeout, retries, None),
-            AsyncTransport(config.base_url),
-            _listeners(on_run, config),
-            owner=True,
-        )
-
-    def _start(self, config: Config, transport: AsyncTransport, listeners: list[Listener], *, owner: bool) -> None:
-        super().__init__(config)
-        self._transport = transport
-        self._owner = owner
-        self.on_run = listeners
-        self._session = AsyncSession(transport, config, listeners)
-
-    def _derive(self, config: Config) -> Self:
-        derived = type(self).__new__(type(self))
-        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
-        return derived
-
-    # --- nouns ------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def accounts(self) -> AsyncAccounts:
-        """Accounts: create one, or ask whether the key belongs to one."""
-        return AsyncAccounts(self._session)
-
-    @cached_property
-    def usage_keys(self) -> AsyncUsageKeys:
-        """Usage keys: credentials with less than all rights."""
-        return AsyncUsageKeys(self._session)
-
-    @cached_property
-    def groups(self) -> AsyncGroups:
-        """Groups: which actions and which wallets belong together."""
-        return AsyncGroups(self._session)
-
-    @cached_property
-    def wallets(self) -> AsyncWallets:
-        """Wallets whose keys the service keeps."""
-        return AsyncWallets(self._session)
-
-    @cached_property
-    def actions(self) -> AsyncActions:
-        """Actions that the account knows by name."""
-        return AsyncActions(self._session)
-
-    @cached_property
-    def billing(self) -> AsyncBilling:
-        """Credit and payments."""
-        return AsyncBilling(self._session)
-
-    @cached_property
-    def chain_secured(self) -> AsyncChainSecured:
-        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
-        from svcnb.client.chain_secured.async_door import AsyncChainSecured
-
-        return AsyncChainSecured(self._session)
-
-    @cached_property
-    def node(self) -> AsyncNode:
-        """The node that answers: chain, limits, payers, version, health."""
-        return AsyncNode(self._session)
-
-    # --- verbs ------------------------------------------------------------------------------------------------------
-
-    async def run(
-        self,
-        action: ActionRef,
-        /,
-        params: object = None,
-        *,
-        until_effective: float | None = None,
-        **named: object,
-    ) -> Run:
-        """See `Client.run`."""
-        return await self._session.drive(running.run(self._config, action, params, named, until_effective))
-
-    async def trace(self, of: Traced) -> Trace:
-        """See `Client.trace`."""
-        return await self._session.drive(tracing.trace(of))
-
-    def map(
-        self,
-        action: ActionRef,
-        params: Iterable[object],
-        *,
-        concurrency: int = DEFAULT_CONCURRENCY,
-        progress: bool | None = None,
-        resume: str | Path | None = None,
-        executor: Executor | None = None,
-    ) -> AsyncBatch:
-        """See `Client.map`; await the result. What is done when it is cancelled stays in it, and awaiting goes on."""
-        return AsyncBatch(
-            self, action, params, concurrency=concurrency, resume=resume, progress=progress, executor=executor
-        )
-
-    async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """See `Client.explain`."""
-        return await self._session.drive(
-            explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
-        )
-
-    def with_key(self, key: AnyKey | None) -> Self:
-        """See `Client.with_key`."""
-        return self._derive(_keyed(self._config, key))
-
-    def with_options(
-        self,
-        *,
-        timeout: float | Timeouts | None = None,
-        retries: int | Retries | None = None,
-        correlation_id: str | None = None,
-    ) -> Self:
-        """See `Client.with_options`."""
-        return self._derive(_optioned(self._config, timeout, retries, correlation_id))
-
-    # --- time and end -----------------------------------------------------------------------------------------------
-
-    @property
-    def clock_skew(self) -> float | None:
-        """See `Client.clock_skew`."""
-        return self._transport.clock.skew
-
-    def now(self) -> float:
-        """See `Client.now`."""
-        return time.time() + (self._transport.clock.skew or 0.0)
-
-    async def close(self) -> None:
-        """See `Client.close`."""
-        if self._owner:
-            await self._transport.aclose()
-            _close_recorders(self.on_run)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()

@@ -10,19 +10,23 @@ import asyncio
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from svcnb.client import running
+from svcnb.client._http import SyncTransport
 from svcnb.client.calls import Flow, Notice
 from svcnb.client.config import Config, Retries, Timeouts
 from svcnb.client.errors import ExecutorLost, SvcnbError, WorkerLost
 from svcnb.client.secret import Secret
+from svcnb.client.session import AsyncSession, SyncSession
 from svcnb.protocol.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from svcnb.client.client import AsyncClient, Client
     from svcnb.client.models.runs import Run
     from svcnb.client.references import ActionRef
     from svcnb.client.running import RunRecord
+
+AnySession = TypeVar("AnySession", SyncSession, AsyncSession)
 
 
 class Executor(Protocol):
@@ -59,6 +63,18 @@ class Service:
             correlation_id=config.correlation_id,
         )
 
+    @property
+    def config(self) -> Config:
+        """A worker's settings: nothing of its environment counts."""
+        return Config(
+            base_url=self.base_url,
+            api_key=Secret(self.key) if self.key else None,
+            vocabulary=self.vocabulary,
+            timeouts=self.timeouts,
+            retries=self.retries,
+            correlation_id=self.correlation_id,
+        )
+
 
 def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
     """Carries out one run; this is what executors call.
@@ -70,37 +86,36 @@ def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
         InvalidArgument: The parameters cannot be sent.
     """
     records: list[RunRecord] = []
-    shared = _client(service)
-    client = type(shared).__new__(type(shared))
-    client._start(shared.config, shared._transport, [records.append], owner=False)  # noqa: SLF001 - our own kind
+    config = service.config
+    session = SyncSession(_transport(config.base_url), config, [records.append])
     try:
-        client.run(action, params)
+        session.drive(running.run(config, action, params, {}, None))
     except SvcnbError:
         if not records:
             raise
     return records[0]
 
 
-class RemoteRuns:
+class RemoteRuns(Generic[AnySession]):
     """Runs of one client by way of an executor.
 
     Args:
-        client: Whose runs they are.
+        session: The client's, whose listeners are told.
         executor: What carries them out.
     """
 
-    def __init__(self, client: Client | AsyncClient, executor: Executor) -> None:
-        self._client: Any = client
-        self._service = Service.of(client.config)
+    def __init__(self, session: AnySession, executor: Executor) -> None:
+        self._session: AnySession = session
+        self._service = Service.of(session.config)
         self._executor = executor
 
-    def run(self, action: ActionRef, params: object) -> Run:
+    def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
         """Carries out one run and waits for it."""
         record: RunRecord = _brought(self._submitted(action, params).result)
-        self._client._session.drive(_told(record))  # noqa: SLF001 - our own kind
+        self._session.drive(_told(record))
         return _run_of(record)
 
-    async def run_async(self, action: ActionRef, params: object) -> Run:
+    async def run_async(self: RemoteRuns[AsyncSession], action: ActionRef, params: object) -> Run:
         """The asynchronous twin of `run`."""
         future = asyncio.wrap_future(self._submitted(action, params))
         try:
@@ -113,7 +128,7 @@ class RemoteRuns:
             raise _lost(CancelledError()) from None
         except Exception as error:
             raise (error if isinstance(error, SvcnbError) else _lost(error)) from error
-        await self._client._session.drive(_told(record))  # noqa: SLF001 - our own kind
+        await self._session.drive(_told(record))
         return _run_of(record)
 
     def _submitted(self, action: ActionRef, params: object) -> Future[Any]:
@@ -152,15 +167,6 @@ def _run_of(record: RunRecord) -> Run:
 
 
 @lru_cache(maxsize=8)
-def _client(service: Service) -> Client:
-    """One client a service and worker process, so that its connections are kept."""
-    from svcnb.client.client import Client
-
-    return Client(
-        service.base_url,
-        api_key=Secret(service.key) if service.key else None,
-        vocabulary=service.vocabulary,
-        timeout=service.timeouts,
-        retries=service.retries,
-        history=False,
-    ).with_options(correlation_id=service.correlation_id)
+def _transport(base_url: str) -> SyncTransport:
+    """One a service and worker process, so that its connections are kept."""
+    return SyncTransport(base_url)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from svcnb.protocol.action import Action
+from typing import Final, Protocol
 
 _INVISIBLE: Final = {"\r": "␍", "\n": "", "\t": "→", "\ufeff": "[BOM]", "\u00a0": "[NBSP]", "\u200b": "[ZWSP]"}
 _CONTEXT_LINES: Final = 2
 _COLOURS: Final = {"-": "var(--jp-error-color1,#d33)", "+": "var(--jp-success-color1,#2a2)"}
+
+
+class Sourced(Protocol):
+    """What is compared: an action, which this module need not know."""
+
+    @property
+    def source(self) -> str:
+        """JavaScript text."""
+
+    @property
+    def cid(self) -> str:
+        """CID of the source."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class ActionDiff:
     lines: tuple[str, ...]
 
     @classmethod
-    def between(cls, older: Action, newer: Action) -> ActionDiff:
+    def between(cls, older: Sourced, newer: Sourced) -> ActionDiff:
         """Compares two actions."""
         old, new = older.source.encode(), newer.source.encode()
         start = _common(old, new)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gc
+import socket
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from svcnb.client import Client
+from svcnb.client import Client, errors
+from svcnb.client._http import SyncTransport
+from svcnb.client.calls import Request
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -68,3 +72,68 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(server, monkey
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     with Client(f"http://127.0.0.1:{server.server_port}") as svc:
         assert svc.wallets.list() == []
+
+
+@pytest.fixture
+def answering() -> Iterator[Callable[[bytes | None], str]]:
+    """Makes a site that gives every connection the same bytes and ends it; with None it keeps silent instead."""
+    listeners: list[socket.socket] = []
+
+    def make(answer: bytes | None) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+        threading.Thread(target=_answer_all, args=(listener, answer), daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield make
+    for listener in listeners:
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # closing alone leaves a thread in accept()
+        listener.close()
+
+
+def _answer_all(listener: socket.socket, answer: bytes | None) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer) if answer is not None else connection.recv(1)
+
+
+def get(url: str, *, key: str = "k", timeout: float = 300.0) -> None:
+    transport = SyncTransport(url)
+    try:
+        transport.send(Request("GET", url, {"X-Api-Key": key}, None, connect_timeout=300.0, timeout=timeout))
+    finally:
+        transport.close()
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", b"hello?\r\n\r\n"])
+def test_an_answer_that_breaks_off_or_is_none_is_a_broken_connection(answering, answer: bytes) -> None:
+    with pytest.raises(errors.TransportError, match="broke") as caught:
+        get(answering(answer))
+    assert (caught.value.unsent, caught.value.refused) == (False, False)
+
+
+def test_an_answer_that_does_not_come_in_time_is_late(answering) -> None:
+    with pytest.raises(errors.TimedOut) as caught:
+        get(answering(None), timeout=0.5)
+    assert not caught.value.unsent
+
+
+def test_a_port_that_nobody_listens_on_refuses_at_once() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # and does not listen; nobody else can meanwhile
+        with pytest.raises(errors.TransportError, match="nothing answers") as caught:
+            get(f"http://127.0.0.1:{held.getsockname()[1]}")
+    assert (caught.value.unsent, caught.value.refused) == (True, True)
+
+
+def test_a_header_that_cannot_be_sent_is_not_shown(answering) -> None:
+    with pytest.raises(errors.TransportError) as caught:
+        get(answering(b""), key="marked\r\nsecret")
+    cause: BaseException | None = caught.value
+    while cause is not None:
+        assert "marked" not in repr(cause)
+        cause = cause.__cause__

@@ -168,7 +168,7 @@ def fuzz_api(start_fuzzed: Callable[[], Any]) -> Callable[..., FuzzReport]:
             *(str(Path(sysconfig.get_path("scripts"), "schemathesis")), "run", str(place), "--url", emulator.base_url),
             *("--checks", ",".join(CHECKS), "--phases", phases, "--max-examples", str(examples), "--seed", str(seed)),
             *("--report", "json", "--report-json-path", str(report), "--continue-on-failure", "--no-color"),
-            *("--suppress-health-check", "all", "--request-timeout", "60", "--warnings", "off"),
+            *("--suppress-health-check", "all", "--request-timeout", "300", "--warnings", "off"),
         ]
         surroundings = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
             "SVC_FUZZ_POOL": json.dumps(pool | {"seed": seed}),

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from multiformats import CID, multihash
 
-from svcnb.protocol import cid as cid_module, unixfs
+from svcnb.protocol import source_digest, unixfs
 from svcnb.protocol.cid import CidHasher, cid, source_cid
 from svcnb.protocol.errors import MalformedValue
 
@@ -220,7 +220,7 @@ def test_progress_counts_every_byte_from_the_calling_thread(tmp_path: Path) -> N
 def test_memory_stays_below_8_mib_at_any_size(
     kind: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cid_module, "_cores", lambda: cores)
+    monkeypatch.setattr(source_digest, "cores", lambda: cores)
     size = 64 * 1024 * 1024
     path = tmp_path / "large"
     with path.open("wb") as file:
@@ -254,7 +254,7 @@ def test_one_core_and_many_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_pa
     path.write_bytes(data)
     wanted = _second_opinion(data)
     for cores in (1, 2, 5, 64):
-        monkeypatch.setattr(cid_module, "_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(source_digest, "cores", lambda cores=cores: cores)
         assert cid(data) == cid(path) == cid(io.BytesIO(data)) == wanted
 
 

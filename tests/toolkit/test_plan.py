@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -457,7 +456,7 @@ PROGRAMS = {
 @pytest.fixture(params=["managed", "owned"])
 def large_account(request, emulator, tmp_path, monkeypatch):
     """An account in each mode: itself, how many groups it is to have, and the program and settings with which another
-    process applies the plan.
+    process applies the plan, until it is killed as the service has made so many of a kind.
     """
     monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
     settings = {"SVC_BASE_URL": emulator.base_url}
@@ -472,10 +471,22 @@ def large_account(request, emulator, tmp_path, monkeypatch):
         account.billing.top_up(500)
         settings["OWNER_KEY"] = key
     program = textwrap.dedent(f"""
-        import json, os, sys, svcnb
+        import json, os, signal, sys, svcnb
         from svcnb.toolkit.plan import plan
-        description, state, secrets = sys.argv[1:]
+        description, state, secrets, noun, left = sys.argv[1:]
         {PROGRAMS[request.param]}
+        resource, left = getattr(account, noun), int(left)
+        create = resource.create
+
+        def mortal(*arguments, **options):
+            global left
+            made = create(*arguments, **options)
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return made
+
+        resource.create = mortal
         plan(account, json.load(open(description)), state=state).apply(secrets=secrets, progress=False)
     """)
     return account, GROUPS[request.param], program, settings
@@ -488,17 +499,9 @@ def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(large_a
     described, state, secrets = tmp_path / "large.json", tmp_path / "large.state.json", tmp_path / "keys.json"
     described.write_text(json.dumps(wanted))
     command = [sys.executable, "-W", "ignore", "-c", program, str(described), str(state), str(secrets)]
-    for reached in (
-        lambda: len(account.wallets.list()) > size * 4 // 5,
-        lambda: len(account.groups.list()) > size * 2 // 5,
-        secrets.exists,
-    ):
-        killed = subprocess.Popen(command, env=os.environ | settings)
-        give_up = time.monotonic() + 120
-        while not reached() and killed.poll() is None and time.monotonic() < give_up:
-            time.sleep(0.02)  # looking without a pause would take the time from the work
-        killed.kill()
-        assert killed.wait() == -signal.SIGKILL, "it was killed, not done"
+    for noun, made in (("wallets", size * 4 // 5), ("groups", size * 2 // 5), ("usage_keys", 2)):
+        killed = subprocess.run([*command, noun, str(made)], env=os.environ | settings, timeout=600, check=False)
+        assert killed.returncode == -signal.SIGKILL, "it was killed, not done"
     found = plan(account, wanted, state=state)
     assert 0 < len(found) < size * 6 // 5
     found.apply(secrets=secrets)

@@ -7,7 +7,7 @@ import logging
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
-from svcnb.emulator.chain.early import FUNDS, EarlyNode, first_balances
+from svcnb.emulator.chain.early import FUNDS, EarlyNode
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
 from svcnb.emulator.chain.gateway import Gateway
@@ -100,7 +100,7 @@ class Chain:
             chain = RemoteChain(settings.chain_rpc)
         try:
             if isinstance(chain, LocalChain):
-                await chain.start(settings.chain_id, first_balances(custody, settings.api_payers), early)
+                await chain.start(settings.chain_id, {one.address: FUNDS for one in (owner, admin, *payers)}, early)
                 chain_id = settings.chain_id
             else:
                 chain_id = await chain.chain_id()

@@ -1,0 +1,221 @@
+"""`AsyncClient`: the asynchronous twin of `Client`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from svcnb.client import explain as explanations, running, tracing
+from svcnb.client._http import AsyncTransport
+from svcnb.client.batch import DEFAULT_CONCURRENCY, AsyncBatch
+from svcnb.client.client_settings import (
+    AnyKey,
+    ClientSettings,
+    close_recorders,
+    history_setting,
+    keyed,
+    listeners,
+    optioned,
+)
+from svcnb.client.config import Config, Retries, Timeouts, load
+from svcnb.client.explain import AnyKeyRef
+from svcnb.client.models.explanation import Explanation
+from svcnb.client.models.runs import Run
+from svcnb.client.models.traces import Trace
+from svcnb.client.references import ActionRef, WalletRef
+from svcnb.client.remote import Executor, RemoteRuns
+from svcnb.client.resources.accounts import AsyncAccounts
+from svcnb.client.resources.actions import AsyncActions
+from svcnb.client.resources.billing import AsyncBilling
+from svcnb.client.resources.groups import AsyncGroups
+from svcnb.client.resources.node import AsyncNode
+from svcnb.client.resources.usage_keys import AsyncUsageKeys
+from svcnb.client.resources.wallets import AsyncWallets
+from svcnb.client.secret import Secret
+from svcnb.client.session import AsyncSession, Listener
+from svcnb.client.tracing import Traced
+
+if TYPE_CHECKING:
+    from svcnb.client.chain_secured.async_door import AsyncChainSecured
+    from svcnb.protocol.vocabulary import Vocabulary
+
+
+class AsyncClient(ClientSettings):
+    """The service, asynchronously: the same nouns and verbs as `Client`, awaited. In notebooks, ``await`` just works.
+
+    Close it when done: ``async with``, or ``await svc.close()``.
+
+    Takes the same arguments as `Client`; ``on_run`` listeners may be coroutine functions here.
+
+    Raises:
+        ConfigError: No address was found, or a setting cannot be used.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        api_key: AnyKey | None = None,
+        triggers_url: str | None = None,
+        rpc_url: str | None = None,
+        control_token: str | Secret | None = None,
+        vocabulary: Vocabulary | None = None,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
+        history: bool | str | Path | None = None,
+        config_file: str | Path | None = None,
+    ) -> None:
+        config = load(
+            base_url=base_url,
+            triggers_url=triggers_url,
+            rpc_url=rpc_url,
+            control_token=control_token,
+            vocabulary=vocabulary,
+            history=history_setting(history),
+            file=config_file,
+        )
+        config = keyed(config, api_key) if api_key is not None else config
+        self._start(
+            optioned(config, timeout, retries),
+            AsyncTransport(config.base_url),
+            listeners(on_run, config),
+            owner=True,
+        )
+
+    def _start(self, config: Config, transport: AsyncTransport, listeners: list[Listener], *, owner: bool) -> None:
+        super().__init__(config)
+        self._transport = transport
+        self._owner = owner
+        self.on_run = listeners
+        self._session = AsyncSession(transport, config, listeners)
+
+    def _derive(self, config: Config) -> Self:
+        derived = type(self).__new__(type(self))
+        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        return derived
+
+    # --- nouns ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def accounts(self) -> AsyncAccounts:
+        """Accounts: create one, or ask whether the key belongs to one."""
+        return AsyncAccounts(self._session)
+
+    @cached_property
+    def usage_keys(self) -> AsyncUsageKeys:
+        """Usage keys: credentials with less than all rights."""
+        return AsyncUsageKeys(self._session)
+
+    @cached_property
+    def groups(self) -> AsyncGroups:
+        """Groups: which actions and which wallets belong together."""
+        return AsyncGroups(self._session)
+
+    @cached_property
+    def wallets(self) -> AsyncWallets:
+        """Wallets whose keys the service keeps."""
+        return AsyncWallets(self._session)
+
+    @cached_property
+    def actions(self) -> AsyncActions:
+        """Actions that the account knows by name."""
+        return AsyncActions(self._session)
+
+    @cached_property
+    def billing(self) -> AsyncBilling:
+        """Credit and payments."""
+        return AsyncBilling(self._session)
+
+    @cached_property
+    def chain_secured(self) -> AsyncChainSecured:
+        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+
+        return AsyncChainSecured(self._session)
+
+    @cached_property
+    def node(self) -> AsyncNode:
+        """The node that answers: chain, limits, payers, version, health."""
+        return AsyncNode(self._session)
+
+    # --- verbs ------------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        action: ActionRef,
+        /,
+        params: object = None,
+        *,
+        until_effective: float | None = None,
+        **named: object,
+    ) -> Run:
+        """See `Client.run`."""
+        return await self._session.drive(running.run(self._config, action, params, named, until_effective))
+
+    async def trace(self, of: Traced) -> Trace:
+        """See `Client.trace`."""
+        return await self._session.drive(tracing.trace(of))
+
+    def map(
+        self,
+        action: ActionRef,
+        params: Iterable[object],
+        *,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        progress: bool | None = None,
+        resume: str | Path | None = None,
+        executor: Executor | None = None,
+    ) -> AsyncBatch:
+        """See `Client.map`; await the result. What is done when it is cancelled stays in it, and awaiting goes on."""
+        perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
+        return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)
+
+    async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """See `Client.explain`."""
+        return await self._session.drive(
+            explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
+        )
+
+    def with_key(self, key: AnyKey | None) -> Self:
+        """See `Client.with_key`."""
+        return self._derive(keyed(self._config, key))
+
+    def with_options(
+        self,
+        *,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        correlation_id: str | None = None,
+    ) -> Self:
+        """See `Client.with_options`."""
+        return self._derive(optioned(self._config, timeout, retries, correlation_id))
+
+    # --- time and end -----------------------------------------------------------------------------------------------
+
+    @property
+    def clock_skew(self) -> float | None:
+        """See `Client.clock_skew`."""
+        return self._transport.clock.skew
+
+    def now(self) -> float:
+        """See `Client.now`."""
+        return time.time() + (self._transport.clock.skew or 0.0)
+
+    async def close(self) -> None:
+        """See `Client.close`."""
+        if self._owner:
+            await self._transport.aclose()
+            close_recorders(self.on_run)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

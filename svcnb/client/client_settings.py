@@ -1,0 +1,110 @@
+"""What a client is told, and what both clients make of it: key, timeouts, repeats, listeners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from svcnb.client.config import Config, Retries, Timeouts, clean_key
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.recorder import OFF, Recorder, default_path
+from svcnb.client.running import RunRecord
+from svcnb.client.secret import Secret
+from svcnb.client.session import Listener
+
+if TYPE_CHECKING:
+    from svcnb.protocol.vocabulary import Vocabulary
+
+AnyKey = str | Secret | UsageKey | Account
+
+
+class ClientSettings:
+    """What both clients show of their settings."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    @property
+    def config(self) -> Config:
+        """The settings in use; the key in it is masked."""
+        return self._config
+
+    @property
+    def base_url(self) -> str:
+        """Address of the service, the part before ``/core/v1``."""
+        return self._config.base_url
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The service's and the processor's names."""
+        return self._config.vocabulary
+
+    def __repr__(self) -> str:
+        key = "with a key" if self._config.api_key else "without a key"
+        return f"{type(self).__name__}({self._config.base_url!r}, {key})"
+
+
+def keyed(config: Config, key: AnyKey | None) -> Config:
+    """Returns settings with another key; None: with none.
+
+    Raises:
+        InvalidArgument: A usage key from a listing, whose secret nobody told.
+        ConfigError: The text cannot be a key.
+    """
+    if key is None:
+        return config.replace(api_key=None, master_key=False)
+    if isinstance(key, Account):
+        return config.replace(api_key=key.api_key, master_key=True)
+    if isinstance(key, UsageKey):
+        if key.usage_api_key is None:
+            raise InvalidArgument(
+                f"the usage key {key.name!r} comes from a listing, which never tells secrets",
+                hint="Use the object that svc.usage_keys.create returned, or the text you stored then.",
+            )
+        return config.replace(api_key=key.usage_api_key, master_key=False)
+    return config.replace(api_key=clean_key(key), master_key=False)
+
+
+def optioned(
+    config: Config,
+    timeout: float | Timeouts | None,
+    retries: int | Retries | None,
+    correlation_id: str | None = None,
+) -> Config:
+    """Returns settings with those that are given, as `Client.with_options` takes them."""
+    changes: dict[str, Any] = {}
+    if isinstance(timeout, Timeouts):
+        changes["timeouts"] = timeout
+    elif timeout is not None:
+        changes["timeouts"] = Timeouts(connect=min(timeout, 10.0), read=timeout, write=timeout, run=timeout)
+    if isinstance(retries, Retries):
+        changes["retries"] = retries
+    elif retries is not None:
+        changes["retries"] = Retries(attempts=retries + 1)
+    if correlation_id is not None:
+        changes["correlation_id"] = correlation_id
+    return config.replace(**changes)
+
+
+def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it
+    """Returns what `Config.history` holds for the argument ``history`` of a client."""
+    if chosen is True:
+        chosen = default_path()
+    return OFF if chosen is False else None if chosen is None else str(chosen)
+
+
+def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
+    """Returns who is told of every execution: those that were given, and the record of runs unless it is off."""
+    given = [on_run] if callable(on_run) else list(on_run)
+    path = default_path() if config.history is None else config.history
+    return given if path is None or str(path) == OFF else [*given, Recorder(path)]
+
+
+def close_recorders(told: Sequence[Listener]) -> None:
+    """Closes the files of a client's records."""
+    for listener in told:
+        if isinstance(listener, Recorder):
+            listener.close()

@@ -1,0 +1,196 @@
+"""The root digest of a source of any size, wherever it is: in memory, in a file, or coming piece by piece.
+
+Large inputs are hashed by several threads, since the leaves of the tree are independent and `hashlib` works without the
+interpreter lock; memory stays below 8 MiB at any size.
+
+Source: specification 1.3.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from threading import Lock, local
+from typing import Any, Final, cast
+
+from svcnb.protocol.errors import shown
+from svcnb.protocol.in_order import cores, in_order
+from svcnb.protocol.limits import CID_CHUNK_BYTES
+from svcnb.protocol.unixfs import Tree, leaf, leaf_digest
+
+Progress = Callable[[int], object]
+"""Called from the calling thread with the number of bytes hashed so far."""
+
+_THREADED_BYTES: Final = 4 * 1024 * 1024  # below, starting threads costs more than they gain
+_BATCH_CHUNKS: Final = 16  # 4 MiB a task: hundreds of times the cost of handing it over
+_READ_CHUNKS: Final = 2  # so much of a file is read at once: it stays in a core's cache, and more gains nothing
+_STREAM_CHUNKS: Final = 2  # less for streams, whose batches are held in memory
+_MAX_WORKERS: Final = 8  # a buffer of 512 KiB each
+_MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
+
+
+def of_memory(data: memoryview, progress: Progress | None) -> bytes:
+    """The root digest of what is in memory."""
+
+    def digests(start: int) -> list[bytes]:
+        end = min(start + _BATCH_CHUNKS * CID_CHUNK_BYTES, len(data))
+        return [leaf_digest(data[at : min(at + CID_CHUNK_BYTES, end)]) for at in range(start, end, CID_CHUNK_BYTES)]
+
+    if len(data) <= CID_CHUNK_BYTES:
+        root = leaf_digest(data)
+        if progress:
+            progress(len(data))
+        return root
+    return _of_batches(digests, len(data), progress)
+
+
+def _of_batches(digests: Callable[[int], list[bytes]], size: int, progress: Progress | None) -> bytes:
+    """The root digest of something with known size, whose batches can be hashed in any order."""
+    starts = range(0, size, _BATCH_CHUNKS * CID_CHUNK_BYTES)
+    workers = min(cores(), _MAX_WORKERS) if size >= _THREADED_BYTES else 1
+    tree, done = Tree(), 0
+    for batch in in_order(digests, starts, workers):
+        for digest in batch:
+            length = min(CID_CHUNK_BYTES, size - done)
+            tree.add(leaf(digest, length))
+            done += length
+        if progress:
+            progress(done)
+    return tree.root().digest
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
+    """The root digest of a file's content.
+
+    Raises:
+        OSError: It cannot be read, or changes its size meanwhile.
+    """
+    with Path(path).open("rb", buffering=0) as file:
+        before = os.fstat(file.fileno())
+        if not stat.S_ISREG(before.st_mode) or before.st_size < _THREADED_BYTES:
+            # Also files whose size the system does not know, such as those in /proc.
+            return of_stream(file.readinto, progress)
+        root = _of_file(file, before.st_size, progress)
+        if os.fstat(file.fileno()).st_size != before.st_size:
+            raise _changed(path)
+        return root
+
+
+def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
+    # Read, not mapped: a mapped file that is cut short by somebody else kills the process. A buffer that a thread uses
+    # again and again stays in its core's cache, so the copy costs a few percent.
+    own, lock = local(), Lock()
+
+    def read_at(buffer: memoryview, offset: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(file.fileno(), [buffer], offset)
+        with lock:  # Windows has one position a file
+            file.seek(offset)
+            return int(file.readinto(buffer) or 0)
+
+    def digests(start: int) -> list[bytes]:
+        if not hasattr(own, "buffer"):
+            own.buffer = memoryview(bytearray(_READ_CHUNKS * CID_CHUNK_BYTES))
+        found: list[bytes] = []
+        end = min(start + _BATCH_CHUNKS * CID_CHUNK_BYTES, size)
+        for offset in range(start, end, len(own.buffer)):
+            wanted = own.buffer[: end - offset]
+            filled = 0
+            while filled < len(wanted):
+                taken = read_at(wanted[filled:], offset + filled)
+                if not taken:
+                    raise _changed(file.name)
+                filled += taken
+            found += [digest for digest, _ in _leaves(wanted)]
+        return found
+
+    return _of_batches(digests, size, progress)
+
+
+def _changed(path: object) -> OSError:
+    return OSError(f"{shown(str(path))} changed its size while it was read: wait until nobody writes to it")
+
+
+# --- streams ---------------------------------------------------------------------------------------------------------
+
+
+def reader(file: Any) -> Callable[[memoryview], int | None]:
+    """What fills a buffer from a binary file."""
+    if hasattr(file, "encoding") and hasattr(file, "read"):
+        raise TypeError("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
+    if hasattr(file, "readinto"):
+        return cast("Callable[[memoryview], int | None]", file.readinto)
+    if hasattr(file, "read"):
+        return lambda buffer: _read_into(file, buffer)
+    raise TypeError(
+        f"a source is text, bytes, a pathlib.Path or a file opened in binary mode, not {type(file).__name__}"
+        + (": this one knows its CID already, as .cid" if hasattr(file, "cid") else "")
+    )
+
+
+def _read_into(file: Any, buffer: memoryview) -> int | None:
+    data = file.read(len(buffer))
+    if data is None:
+        return None
+    if not isinstance(data, bytes):
+        raise TypeError(f"the file reads as {type(data).__name__}, and a CID is made of bytes: open it with 'rb'")
+    buffer[: len(data)] = data
+    return len(data)
+
+
+def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress | None) -> bytes:
+    """The root digest of what fills one buffer after another.
+
+    Raises:
+        BlockingIOError: There is nothing to read yet.
+    """
+    size = _STREAM_CHUNKS * CID_CHUNK_BYTES
+    first = memoryview(bytearray(size))
+    filled = _fill(readinto, first)
+    if filled < size:
+        return of_memory(first[:filled], progress)
+    workers = min(cores(), _MAX_STREAM_WORKERS)
+
+    def batches() -> Iterator[memoryview]:
+        # While one batch is filled, at most 2 * workers are with the threads: then the oldest buffer is free again.
+        ring = [first, *(memoryview(bytearray(size)) for _ in range(2 * workers))]
+        yield first
+        for turn in count(1):
+            buffer = ring[turn % len(ring)]
+            filled = _fill(readinto, buffer)
+            if filled:
+                yield buffer[:filled]
+            if filled < size:
+                return
+
+    tree, done = Tree(), 0
+    for nodes in in_order(_leaves, batches(), workers):
+        for digest, length in nodes:
+            tree.add(leaf(digest, length))
+            done += length
+        if progress:
+            progress(done)
+    return tree.root().digest
+
+
+def _leaves(batch: memoryview) -> list[tuple[bytes, int]]:
+    chunks = [batch[at : at + CID_CHUNK_BYTES] for at in range(0, len(batch), CID_CHUNK_BYTES)]
+    return [(leaf_digest(chunk), len(chunk)) for chunk in chunks]
+
+
+def _fill(readinto: Callable[[memoryview], int | None], buffer: memoryview) -> int:
+    filled = 0
+    while filled < len(buffer):
+        taken = readinto(buffer[filled:])
+        if taken is None:
+            raise BlockingIOError("the file is in non-blocking mode and has nothing to read: make it blocking")
+        if not taken:
+            break
+        filled += taken
+    return filled
