@@ -24,11 +24,19 @@ NAME = "v8"
 BOOTSTRAP = STATIC / "engine.js"
 
 _FAREWELL_S = 0.02
+# Of the young generation at its start, in MiB: enough to warm a spare without collecting garbage.
+_YOUNG_MIB = 4
 
 
 def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int, names: str) -> list[str]:
     """What starts one isolate."""
-    v8 = f"--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size={memory_limit_mb}"
+    v8 = ",".join(
+        (
+            "--v8-flags=--disallow-code-generation-from-strings",
+            f"--max-old-space-size={memory_limit_mb}",
+            f"--min-semi-space-size={_YOUNG_MIB}",
+        )
+    )
     return [str(deno), "run", *FLAGS, v8, str(bootstrap), names]
 
 

@@ -20,6 +20,7 @@ const SHARED: esbuild.BuildOptions = {
   keepNames: true, // actions see those of ethers' classes
   legalComments: "none",
   define: { global: "globalThis" },
+  external: ["node:vm"],
   logLevel: "warning",
 };
 

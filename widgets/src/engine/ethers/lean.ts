@@ -88,6 +88,25 @@ const kindOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Sy
 `;
 }
 
+/**
+ * Drops the attempt to become a global of a page. There is no `window`, so it throws, and V8, which says in which line,
+ * then reads the whole bundle again to know the lines.
+ */
+function withoutPage(text: string): string {
+  return replaceOnce(
+    text,
+    `try {
+    const anyGlobal = window;
+    if (anyGlobal._ethers == null) {
+        anyGlobal._ethers = ethers;
+    }
+}
+catch (error) { }
+`,
+    "",
+  );
+}
+
 export function leanEthers(): Plugin {
   return {
     name: "lean-ethers",
@@ -100,6 +119,9 @@ export function leanEthers(): Plugin {
       });
       build.onLoad({ filter: /@ethersproject[\\/]bytes[\\/]lib\.esm[\\/]index\.js$/ }, async ({ path }) => {
         return { contents: nativeHex(await Deno.readTextFile(path)), loader: "js" };
+      });
+      build.onLoad({ filter: /[\\/]ethers[\\/]lib\.esm[\\/]index\.js$/ }, async ({ path }) => {
+        return { contents: withoutPage(await Deno.readTextFile(path)), loader: "js" };
       });
       let stock: string | null = null;
       build.onResolve({ filter: /^\.\/elliptic$/ }, ({ importer, resolveDir }) => {

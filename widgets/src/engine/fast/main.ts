@@ -4,6 +4,7 @@
  * Actions run inside WebAssembly, which holds nothing but the image and has no way out but the functions of
  * `Execution`. This process itself has every permission denied but reading its own folder.
  */
+import { Script } from "node:vm";
 import curveBinary from "../ethers/binary.js";
 import { makeSecp } from "../ethers/secp256k1.ts";
 import { announce, receive, receiveSync, send, setSecret } from "../runtime/channel.ts";
@@ -58,7 +59,7 @@ function look(source: string): { trap: string } | { end: string } | null {
     return { trap: "a getter that may be one of Symbol.iterator" };
   }
   try {
-    new internals.vm.Script(source, { filename: SCRIPT_NAME });
+    new Script(source, { filename: SCRIPT_NAME });
     return null;
   } catch (error) {
     const { text } = describe(error, "top level", internals.inspect);

@@ -44,10 +44,10 @@ export function importDeclarations(source: string): ImportDeclaration[] {
 }
 
 /** Loads what a source imports; null when it imports nothing. Runs before any code of the action. */
-export async function linkImports(source: string, vm: Vm): Promise<Linked | null> {
+export async function linkImports(source: string, vm: () => Promise<Vm>): Promise<Linked | null> {
   const declarations = importDeclarations(source);
   if (declarations.length === 0) return null;
-  const modules = new Modules(vm);
+  const modules = new Modules(await vm());
   const namespaces: object[] = [];
   let prelude = "";
   let rest = source;

@@ -3,7 +3,7 @@ import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
 import type { Namespace } from "./actions.ts";
 import { send, startPumpLater } from "./channel.ts";
 import { Log } from "./console.ts";
-import { describe, SCRIPT_NAME } from "./failure.ts";
+import { describe } from "./failure.ts";
 import { forgetHandover, linkImports } from "./imports.ts";
 import type { Imported } from "./imports.ts";
 import type { Internals } from "./internals.ts";
@@ -19,6 +19,8 @@ import {
   uncurryThis,
 } from "./primordials.ts";
 import { Responses } from "./response.ts";
+import { Uncompiled } from "./scripts.ts";
+import type { Evaluate } from "./scripts.ts";
 import { locateSyntaxError } from "./syntax.ts";
 
 const later = setTimeout;
@@ -35,7 +37,6 @@ const REHEARSAL = jsonStringify({
 
 export class Runner {
   readonly #internals: Internals;
-  readonly #findMain: () => unknown;
   readonly #log: Log;
   readonly #names: Names;
   readonly #namespace: Namespace;
@@ -48,11 +49,6 @@ export class Runner {
     this.#log = new Log(internals);
     this.#names = names;
     this.#namespace = this.#makeNamespace();
-    const { Script } = internals.vm;
-    // Reads `main` from the script scope, where const, let and class live, too.
-    const script = new Script("main", { filename: SCRIPT_NAME });
-    const run = uncurryThis(Script.prototype.runInThisContext);
-    this.#findMain = () => run(script);
     defineProperty(globalThis, "console", {
       value: this.#log.console,
       writable: true,
@@ -78,9 +74,8 @@ export class Runner {
     fillHeaders(this.#makeNamespace(), job.headers);
     clearTimeout(later(() => {}, 0));
     await linkImports(job.source, this.#internals.vm);
-    const { Script } = this.#internals.vm;
-    const script = new Script(job.source, { filename: SCRIPT_NAME });
-    const main = uncurryThis(Script.prototype.runInThisContext)(script) as (params: unknown) => unknown;
+    await this.#internals.evaluatorFor(job.source);
+    const main = this.#internals.evaluate(job.source) as (params: unknown) => unknown;
     const value = await new PromiseConstructor((resolve) => resolve(reflectApply(main, undefined, [job.params])));
     responses.store(value);
     responses.store([this.#internals.inspect(value)]);
@@ -94,20 +89,18 @@ export class Runner {
     this.#responses.open(job.maxResponseBytes);
     this.#log.open(job.maxLogBytes);
     let source = job.source;
-    const { Script } = this.#internals.vm;
-    const run = uncurryThis(Script.prototype.runInThisContext);
-    let script;
+    let evaluate;
     try {
+      evaluate = await this.#internals.evaluatorFor(source);
       const linked = await linkImports(source, this.#internals.vm);
       if (linked !== null) {
         this.#imported = linked.imported;
         source = linked.source;
-        run(new Script(linked.prelude, { filename: SCRIPT_NAME }));
+        evaluate(linked.prelude);
         forgetHandover();
       }
-      script = new Script(source, { filename: SCRIPT_NAME });
-    } catch (error) {
-      this.#fail(error, "top level", job.source);
+    } catch (thrown) {
+      this.#fail(Uncompiled.look(thrown).error, "top level", job.source);
       return;
     }
     const params = jsonParse(job.params);
@@ -115,19 +108,20 @@ export class Runner {
     // it. Set before the action runs, which may break timers.
     startPumpLater();
     try {
-      run(script);
-    } catch (error) {
-      this.#fail(error, "top level");
+      evaluate(source);
+    } catch (thrown) {
+      const { error, uncompiled } = Uncompiled.look(thrown);
+      this.#fail(error, "top level", uncompiled ? job.source : undefined);
       return;
     }
-    this.#callMain(params);
+    this.#callMain(params, evaluate);
   }
 
   #makeNamespace(): Namespace {
     return makeNamespace(this.#names, this.#responses, () => this.#imported);
   }
 
-  #callMain(params: unknown): void {
+  #callMain(params: unknown, evaluate: Evaluate): void {
     const responses = this.#responses;
     const fail = (error: unknown) => this.#fail(error, "in promise");
     const done = (value: unknown) => {
@@ -140,7 +134,8 @@ export class Runner {
       this.#end(`{"kind":"end","ok":true}`, encode(responses.text));
     };
     try {
-      const main = this.#findMain();
+      // Read from the script scope, where const, let and class live, too.
+      const main = evaluate("main");
       if (typeof main !== "function") throw new TypeError("main is not a function");
       const returned = reflectApply(main as () => unknown, undefined, [params]);
       promiseThen(new PromiseConstructor((resolve) => resolve(returned)), done, fail);

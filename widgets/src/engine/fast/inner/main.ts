@@ -23,41 +23,30 @@ import { makeFetch } from "../../runtime/fetch.ts";
 import { arrangeGlobals, LANGUAGE, WEB } from "../../runtime/globals.ts";
 import type { Internals } from "../../runtime/internals.ts";
 import { Runner } from "../../runtime/run.ts";
+import type { Evaluate } from "../../runtime/scripts.ts";
 import { layTraps, orderGlobals } from "./traps.ts";
 import type { Shape } from "./traps.ts";
-
-/** A script of the action; the process evaluates it. */
-class Script {
-  readonly #source: string;
-
-  constructor(source: string, _options: { filename: string }) {
-    this.#source = source;
-  }
-
-  runInThisContext(): unknown {
-    if (this.#source !== "main") setScript(this.#source);
-    const value = evaluate(this.#source);
-    if (this.#source === "main") setMain(value);
-    return value;
-  }
-}
 
 Object.defineProperty(globalThis, "self", { get: () => globalThis, set() {}, enumerable: true, configurable: true });
 
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
-const evaluate: (source: string) => unknown = realm.__evaluate;
+const evaluateOutside: Evaluate = realm.__evaluate;
 delete realm.__evaluate;
 const shapes: Readonly<Record<string, Shape>> = realm.__shapes;
 delete realm.__shapes;
 const order: readonly string[] = realm.__order;
 delete realm.__order;
 
-const internals = {
-  Console: InnerConsole,
-  inspect,
-  vm: { Script, SourceTextModule: class {} },
-} as unknown as Internals;
+/** Runs a script of the action, by way of the process. */
+function evaluate(source: string): unknown {
+  if (source !== "main") setScript(source);
+  const value = evaluateOutside(source);
+  if (source === "main") setMain(value);
+  return value;
+}
+
+const internals = { Console: InnerConsole, inspect, evaluate, evaluatorFor: () => evaluate } as unknown as Internals;
 
 let runner: Runner;
 
