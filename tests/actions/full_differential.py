@@ -27,3 +27,11 @@ def test_an_action_answers_the_same_on_every_engine(program: Any, engine: str, o
 @given(st.lists(brief.expressions(), min_size=20, max_size=30))
 def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
     brief.check(on_both, parts)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(brief.SORTS)
+def test_any_comparator_sees_the_same_pairs_in_the_same_order_on_both_engines(
+    on_both: Any, sorts: list[tuple[list[int], str]]
+):
+    brief.check_sorts(on_both, sorts)

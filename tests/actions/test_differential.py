@@ -27,6 +27,14 @@ TRAPPED = {
     "an unknown name in a statement",
     "atob of what is no base64",
     "btoa beyond Latin-1",
+    "proxies do their work",
+    "a getter of an iterator is read once",
+    "the members of a built-in",
+    "the text of a class of the web",
+    "an error in a comparator",
+    "an error in a listener",
+    "a name of the engine's own",
+    "formats with objects of their own words",
     "an uncaught error of ethers",
     "provider without a network",
 }
@@ -149,3 +157,64 @@ def check(on_both: Any, parts: list[str]) -> None:
 @given(st.lists(expressions(), min_size=20, max_size=30))
 def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
     check(on_both, parts)
+
+
+# --- random sorts -----------------------------------------------------------------------------------------------------
+
+# Of a, b and the number of calls so far: sensible ones, coarse ones, and those that contradict themselves.
+COMPARATORS = [
+    "a - b",
+    "b - a",
+    "a > b",
+    "Math.floor(a / 10) - Math.floor(b / 10)",
+    "a % 2 - b % 2",
+    "0",
+    "-1",
+    "NaN",
+    "(a * 7919 + b * 104729) % 5 - 2",
+    "calls % 3 - 1",
+    "calls % 20 < 15 ? -1 : 1",
+]
+LISTS = st.one_of(
+    st.lists(st.integers(0, 999), max_size=200),
+    # Runs: what TimSort looks for, and merges by leaping.
+    st.lists(st.tuples(st.integers(0, 999), st.integers(0, 90), st.sampled_from([-1, 0, 1])), max_size=8).map(
+        lambda runs: [start + step * i for start, length, step in runs for i in range(length)]
+    ),
+)
+SORTS = st.lists(st.tuples(LISTS, st.sampled_from(COMPARATORS)), min_size=5, max_size=10)
+
+
+def sorting(sorts: list[tuple[list[int], str]]) -> str:
+    """An action that sorts each list in every way and answers the results, and in which order pairs were compared."""
+    cases = ", ".join(f"[{items}, (a, b, calls) => {comparator}]" for items, comparator in sorts)
+    return f"""function main() {{
+  return [{cases}].map(([items, compare]) =>
+    [[...items], Float64Array.from(items)].flatMap((list) => ["toSorted", "sort"].map((name) => {{
+      let calls = 0, seen = 0;
+      const sorted = list[name]((a, b) => {{
+        seen = (Math.imul(seen, 31) + a * 1009 + b) | 0;
+        return compare(a, b, calls++);
+      }});
+      return [sorted.join(), calls, seen];
+    }})));
+}}"""
+
+
+def check_sorts(on_both: Any, sorts: list[tuple[list[int], str]]) -> None:
+    pair = on_both(sorting(sorts))
+    assert pair.same, (sorting(sorts), pair.v8, pair.other)
+
+
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(SORTS)
+def test_any_comparator_sees_the_same_pairs_in_the_same_order_on_both_engines(
+    on_both: Any, sorts: list[tuple[list[int], str]]
+):
+    check_sorts(on_both, sorts)
+
+
+def test_a_long_list_of_runs_is_merged_the_same_on_both_engines(on_both: Any):
+    items = [n * 7 % 100 + n // 3 for n in range(300)]
+    runs = [*range(80), *range(200, 20, -2), *range(50, 130)]
+    check_sorts(on_both, [(list_, comparator) for list_ in (items, runs) for comparator in COMPARATORS[::2]])

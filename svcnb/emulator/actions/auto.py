@@ -22,7 +22,8 @@ NAME: Final = "auto"
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
-    r"\b(Intl|WebAssembly|Temporal|WeakRef|FinalizationRegistry|SharedArrayBuffer|Atomics|subtle|Blob|File|FormData"
+    r"\b(Intl|WebAssembly|Temporal|WeakRef|FinalizationRegistry|SharedArrayBuffer|Atomics|Proxy|subtle|Blob|File"
+    r"|FormData"
     r"|(?:Readable|Writable|Transform|Compression|Decompression)Stream|TextDecoderStream|TextEncoderStream"
     r"|MessageChannel|FileReader|URLPattern|toLocale\w*String|toLocale(?:Lower|Upper)Case|localeCompare"
     r"|prepareStackTrace|captureStackTrace|stackTraceLimit|localStorage|sessionStorage|Worker|Deno|import|eval"

@@ -414,7 +414,7 @@ def response_value(stored: bytes) -> object:
     if not text or deeper_than(stored, _MAX_RESPONSE_DEPTH):
         return text
     try:
-        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        value = _PARSE(text)
         # A lone surrogate written as an escape is JSON that UTF-8 cannot carry on.
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
@@ -432,3 +432,7 @@ def _finite(digits: str) -> float:
     if not math.isfinite(value):
         raise ValueError("no finite number")
     return value
+
+
+# Made once: making a decoder takes longer than most responses do.
+_PARSE = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite).decode

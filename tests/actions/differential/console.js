@@ -49,7 +49,7 @@ const main = () => { const o = Object.create(null); o.x = 1; console.log(o, [Obj
 const main = () => console.log(new Uint8Array([1, 2, 3]), new Float64Array([0.5]), new ArrayBuffer(4), new BigInt64Array([1n]), new Uint8Array(0));
 
 // substitutions
-const main = () => { console.log("%s and %d and %i", "text", 42.9, 42.9); console.log("%o|%O|%j", { a: 1 }, { b: [1] }, { c: 1 }); console.log("%c styled", "color: red"); console.log("100%", 5, "%s"); console.log("%s", { a: 1 }, "more"); console.log("%%d %d", "7"); console.log("%f", "1.5x"); };
+const main = () => { console.log("%s and %d and %i", "text", 42.9, 42.9); console.log("%o|%O|%j", { a: 1 }, { b: [1] }, { c: 1 }); console.log("%c styled", "color: red"); console.log("100%", 5, "%s"); console.log("%s", "a", { a: 1 }, "more"); console.log("%%d %d", "7"); console.log("%f", "1.5x"); };
 
 // every method
 const main = () => { for (const m of ["log", "info", "debug", "warn", "error", "dir"]) console[m](m, { m }); };
@@ -115,3 +115,15 @@ const main = () => console.log({ a: [1, 2, 3], b: new Map([[1, 2]]), c: null, d:
 
 // console is an object like others
 const main = () => { const { log } = console; log("loose"); const old = console.log; console.log = (...a) => old("wrapped", ...a); console.log("x"); };
+
+// symbols of the same words
+const main = () => console.log(Symbol(""), Symbol(), { [Symbol("")]: 1, [Symbol()]: 2, [Symbol()]: 3, [Symbol("a")]: 4, [Symbol("a")]: 5 }, [Symbol.iterator, Symbol.for("a")]);
+
+// formats with primitives
+const main = () => { console.log("%% %s %d %i %f %j %o %O %c %%", "a", 1.5, 1.5, "2.5", { j: 1 }, [1], { a: 1 }, "color: red", "more"); console.log("%s", -0, 5n, null, undefined, Symbol("q")); console.log("%d", "x", 5n, ""); console.log("a%sb%sc", 1); };
+
+// formats with objects of their own words
+const main = () => console.log("%s and %d", { toString: () => "own words" }, { valueOf: () => 5 });
+
+// errors within errors
+const main = () => { const e = new Error("self"); e.cause = e; const all = new AggregateError([new Error("a"), new RangeError("b")], "both"); console.log(e, all, { nested: new Error("c", { cause: { a: 1 } }) }); };

@@ -210,3 +210,16 @@ function main() {
   try { inThrow(); } catch (e) { seen.push(e.stack); }
   return seen;
 }
+
+// an error beside a spread of a text
+function thrower() { throw new Error("t"); }
+const main = () => ({ ..."ab", a: { ...thrower() } });
+
+// an error on the first line behind a spread
+const main = () => ({ ..."ab", ...ouch() }); function ouch() { throw new Error("t"); }
+
+// stacks that were overwritten
+const main = () => { const e = new Error("m"); for (const stack of [undefined, 5, "", "words", { a: 1 }]) { e.stack = stack; console.log(e, [e]); } delete e.stack; console.log(e); };
+
+// an error in a listener
+function main() { const t = new EventTarget(); let stack; t.addEventListener("a", function heard() { stack = new Error("q").stack; }); t.dispatchEvent(new Event("a")); return stack; }

@@ -156,3 +156,29 @@ const main = () => { let a = 1
 
 // params reach main
 const main = (params) => params;
+
+// strings spread into objects
+const main = () => [{ ..."text" }, { ...new String("q") }, { ...1, ...true, ...null, ...undefined, ...5n, ...Symbol("s") }, { a: 1, ..."bc", length: 2 }, Object.keys({ ..."\ud83d\ude00" }).length];
+
+// spreads of all kinds of values
+const main = async () => { const f = function* () { const x = { ...(yield 1), b: 2 }; return x; }; const g = f(); g.next(); const t = "hé"; return [g.next("ab").value, { ...await Promise.resolve("zz") }, { ...(t) }, { ...t ? t : 1, ...() => 1, ... /* c */ t /* d */ }, { ...{ ...t } }, `${{ ...t }[1]}`, [...t], Math.max(...[1, 2])]; };
+
+// spreads in classes, patterns and defaults
+class A { static s = { ..."st" }; #p = { ..."pr" }; get p() { return this.#p; } static { this.z = { ..."bl" }; } m(x = { ..."df" }) { return x; } }
+const main = () => { const { a = { ..."b" }, ...r } = { c: "d" }; const { ...whole } = "xy"; return [A.s, new A().p, A.z, new A().m(), a, r, whole]; };
+
+// a spread reads what it copies once, in order
+const main = () => { const seen = []; const o = { get a() { seen.push("a"); return 1; }, get b() { seen.push("b"); return 2; } }; const c = { ...o, ..."z" }; return [seen, c, Object.getOwnPropertyDescriptor(c, "0")]; };
+
+// three dots that are no spread
+const main = () => [/...x/.test("abcx"), "{...x}", `{...x}`, { ..."..." }, ((...all) => all.length)(1, 2)];
+
+// the text of a function with spreads
+const main = () => { const f = (t) => ({ ...t,
+  b: [...t], ...`a${t}` }); return [String(f), f("xy"), main.toString(), String(class { x = { ...1 } })]; };
+
+// a getter of an iterator is read once
+const main = () => { const seen = []; const o = { get [Symbol.iterator]() { seen.push("read"); return function* () { yield 1; }; } }; return [[...o], Math.max(...o), seen]; };
+
+// a name of the engine's own
+const main = () => { const $$spread = 1; return { ...$$spread }; };

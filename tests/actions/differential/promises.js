@@ -83,3 +83,9 @@ const main = async () => { const cache = new Map(); let calls = 0; const get = (
 // async iteration that is left early
 async function* gen() { try { yield 1; yield 2; } finally { console.log("closed"); } }
 const main = async () => { for await (const x of gen()) { console.log(x); break; } };
+
+// timers of any delay
+const main = () => new Promise((done) => { const log = []; setTimeout(() => log.push(1), NaN); setTimeout(() => log.push(2)); setTimeout(() => log.push(3), "x"); setTimeout(() => log.push(4), null); setTimeout(() => log.push(5), Infinity); setTimeout(() => log.push(6), 2 ** 40); setTimeout(() => done(log), -5); });
+
+// an interval of a negative delay
+const main = () => new Promise((done) => { let n = 0; const id = setInterval(() => { if (++n === 3) { clearInterval(id); done(n); } }, -5); });

@@ -13,8 +13,10 @@ import { arrangeGlobals } from "./runtime/globals.ts";
 import { internals } from "./runtime/internals.ts";
 import { Runner } from "./runtime/run.ts";
 import { hideOwnFrames } from "./runtime/stack.ts";
+import { mendTimers } from "./runtime/timers.ts";
 
 install(wasm);
+mendTimers();
 const runner = new Runner(internals, JSON.parse(Deno.args[0]!));
 arrangeGlobals();
 hideOwnFrames();

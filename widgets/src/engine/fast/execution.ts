@@ -4,6 +4,8 @@ import { SCRIPT_NAME } from "../runtime/failure.ts";
 import type { Internals } from "../runtime/internals.ts";
 import { compute } from "./compute.ts";
 import { build } from "./inspect.ts";
+import { rewriteSpreads } from "./spreads.ts";
+import type { Rewritten } from "./spreads.ts";
 import { stackLines } from "./stacks.ts";
 import type { StackFrame } from "./stacks.ts";
 import { Thrown } from "./vm.ts";
@@ -43,6 +45,9 @@ export class Stop extends Error {
 /** Where frames to the service go. */
 export type Send = (json: string, blob?: Uint8Array) => void;
 
+// What Deno takes without a warning.
+const LONGEST_DELAY = 2 ** 31 - 1;
+
 const utf8 = new TextEncoder();
 
 export class Execution implements Host {
@@ -58,6 +63,7 @@ export class Execution implements Host {
   #console: Console | null = null;
   #lines: string[] = [];
   #source = "";
+  #rewritten: Rewritten | null = null;
   #limitBytes = Infinity;
   #deadline = Infinity;
   #busyMs = 0;
@@ -186,7 +192,7 @@ export class Execution implements Host {
         return vm.className(args[0]!);
       case "evaluate":
         try {
-          return vm.evaluate(vm.text(args[0]!), SCRIPT_NAME);
+          return vm.evaluate(this.#readable(vm.text(args[0]!)), SCRIPT_NAME);
         } catch (error) {
           if (error instanceof Thrown) return vm.raise(error.value);
           throw error;
@@ -194,6 +200,17 @@ export class Execution implements Host {
       default:
         throw new Stop("trap", `the unknown host function ${name}`);
     }
+  }
+
+  /** A script of the action as QuickJS is to read it. */
+  #readable(script: string): string {
+    if (script !== this.#source) return script;
+    try {
+      this.#rewritten = rewriteSpreads(script);
+    } catch (error) {
+      throw new Stop("trap", `an object spread (${(error as Error).message})`);
+    }
+    return this.#rewritten?.text ?? script;
   }
 
   #ask(args: readonly Value[]): Value {
@@ -240,13 +257,23 @@ export class Execution implements Host {
       case "console":
         return this.#format(first as "log", build(second, third));
       case "stack": {
-        const lines = stackLines(this.#source, JSON.parse(first) as StackFrame[], second);
+        const lines = stackLines(this.#source, this.#placed(JSON.parse(first) as StackFrame[]), second);
         if (lines === null) throw new Stop("trap", "a stack that V8 would write otherwise");
         return lines;
       }
       default:
         return WEB[name]!(...texts);
     }
+  }
+
+  /** Frames with the columns of the action's own source. */
+  #placed(frames: readonly StackFrame[]): readonly StackFrame[] {
+    const rewritten = this.#rewritten;
+    if (rewritten === null) return frames;
+    return frames.map((frame) => {
+      const [kind, name, line, column] = frame;
+      return kind === "action" ? [kind, name, line, rewritten.column(line, column)] : frame;
+    });
   }
 
   #format(method: "log", values: unknown[]): string[] {
@@ -256,7 +283,8 @@ export class Execution implements Host {
     return this.#lines;
   }
 
-  #startTimer(id: number, delay: number, repeats: boolean): void {
+  #startTimer(id: number, wanted: number, repeats: boolean): void {
+    const delay = wanted >= 1 && wanted <= LONGEST_DELAY ? wanted : 1;
     const due = () => {
       if (!repeats) this.#timers.delete(id);
       this.#due.push(id);

@@ -2,26 +2,41 @@
  * Makes the image that every process of the `fast` engine starts from: QuickJS with ethers and all interfaces
  * evaluated. Runs when the package is built.
  */
-import { LANGUAGE } from "../runtime/globals.ts";
+import { LANGUAGE, WEB as WEB_NAMES } from "../runtime/globals.ts";
 import type { Entries } from "./execution.ts";
 import { OWN_FILE } from "./own_file.ts";
+import { DEFINITION } from "./spread_name.ts";
 import { Thrown, Vm } from "./vm.ts";
 import type { Host, Image, Value } from "./vm.ts";
+import { TYPED_ARRAY } from "./typed_array.ts";
 import { WEB } from "./web.ts";
 
 const MAILBOX_BYTES = 1 << 14;
 const HEADER = 4;
 
-/** Own members of every built-in of this V8: what the engine lacks of them becomes a trap. */
+type Member = [name: string, enumerable: 0 | 1, length: number];
+
+function members(owner: object): Member[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(owner)).map(([name, { value, enumerable }]) => [
+    name,
+    enumerable ? 1 : 0,
+    typeof value === "function" ? value.length : -1,
+  ]);
+}
+
+/** Own members of every built-in of this V8, in their order: what the engine lacks of them becomes a trap. */
 function shapes(): object {
   const found: Record<string, object> = {};
   // deno-lint-ignore no-explicit-any
   const realm = globalThis as any;
-  const names = (owner: object) => Object.getOwnPropertyNames(owner);
-  for (const name of LANGUAGE.trim().split(/\s+/)) {
-    const value = realm[name];
-    if ((typeof value !== "object" && typeof value !== "function") || value === null || name === "globalThis") continue;
-    found[name] = { statics: names(value), members: value.prototype === undefined ? null : names(value.prototype) };
+  for (const name of [...LANGUAGE.trim().split(/\s+/), ...WEB_NAMES.trim().split(/\s+/), TYPED_ARRAY]) {
+    const value = name === TYPED_ARRAY ? Object.getPrototypeOf(Uint8Array) : realm[name];
+    if (/^[a-z]/.test(name)) continue; // no classes
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || value === realm) continue;
+    found[name] = {
+      statics: members(value),
+      members: value.prototype === undefined ? null : members(value.prototype),
+    };
   }
   return found;
 }
@@ -65,11 +80,13 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
   for (const [name, count] of hosts) vm.setMember(host, name, vm.hostFunction(name, count));
   vm.setMember(vm.global, "__evaluate", vm.hostFunction("evaluate", 1));
   vm.evaluate(`globalThis.__shapes = ${JSON.stringify(shapes())}`, OWN_FILE);
+  vm.evaluate(`globalThis.__order = ${JSON.stringify(Object.keys(globalThis))}`, OWN_FILE);
   const mailbox = vm.evaluate(
     `new Uint8Array(globalThis.__mailbox = new ArrayBuffer(${MAILBOX_BYTES}))`,
     OWN_FILE,
   );
   const place = vm.bytes(mailbox).byteOffset;
+  vm.evaluate(DEFINITION, OWN_FILE);
   let entry: Value;
   try {
     vm.evaluate(realm, OWN_FILE);

@@ -38,7 +38,7 @@ class Builder {
   readonly #nodes = new Map<number, Node>();
   readonly #made = new Map<number, object>();
   readonly #classes = new Map<string, object>();
-  readonly #symbols = new Map<string, symbol>();
+  readonly #symbols = new Map<number, symbol>();
 
   constructor(nodes: Node[]) {
     for (const node of nodes) this.#nodes.set(node[0], node);
@@ -46,7 +46,7 @@ class Builder {
 
   value(described: Json): unknown {
     if (!Array.isArray(described)) return described;
-    const [kind, detail, registered] = described;
+    const [kind, detail, registered, id] = described;
     switch (kind) {
       case "u":
         return undefined;
@@ -55,18 +55,18 @@ class Builder {
       case "b":
         return BigInt(detail);
       case "s":
-        return this.#symbol(detail, registered);
+        return this.#symbol(detail, registered, id);
       default:
         return this.#object(detail);
     }
   }
 
-  #symbol(text: string, kind: number): symbol {
+  #symbol(text: string, kind: number, id: number): symbol {
     const description = text.slice("Symbol(".length, -1);
     if (kind === 1) return Symbol.for(description);
     if (kind === 2) return (Symbol as Json)[description.slice("Symbol.".length)];
-    const known = this.#symbols.get(text) ?? Symbol(description);
-    this.#symbols.set(text, known);
+    const known = this.#symbols.get(id) ?? Symbol(id < 0 ? undefined : description);
+    this.#symbols.set(id, known);
     return known;
   }
 
@@ -138,7 +138,7 @@ class Builder {
       for (const item of parts) (made as Set<unknown>).add(this.value(item));
     } else if (brand === "Error") {
       Reflect.deleteProperty(made, "message");
-      Object.defineProperty(made, "stack", { value: parts, writable: true, configurable: true });
+      Object.defineProperty(made, "stack", { value: this.value(parts), writable: true, configurable: true });
     }
     for (const [key, enumerable, accessor, first, second] of members) {
       const attributes = { enumerable: enumerable === 1, configurable: true };

@@ -33,9 +33,31 @@ rehearsal.close();
 vm.collect();
 const image = vm.snapshot();
 
+/** QuickJS asks for an iterator twice where it spreads one: a getter would show it. */
+const ITERATOR_GETTER = /\bget\s*\[|\bdefinePropert|__defineGetter__/;
+
+/** Sources that nothing was found in, the latest: batches bring the same one again and again. */
+const accepted = new Set<string>();
+const MOST_ACCEPTED = 64;
+const LONGEST_ACCEPTED = 1 << 16;
+
 /** What of a source this engine cannot do, seen before it runs; else an end frame for one that does not parse. */
 function refusal(source: string): { trap: string } | { end: string } | null {
+  if (accepted.has(source)) return null;
+  const refused = look(source);
+  if (refused === null && source.length <= LONGEST_ACCEPTED) {
+    const [oldest] = accepted;
+    if (accepted.size >= MOST_ACCEPTED && oldest !== undefined) accepted.delete(oldest);
+    accepted.add(source);
+  }
+  return refused;
+}
+
+function look(source: string): { trap: string } | { end: string } | null {
   if (source.includes("import") && importDeclarations(source).length > 0) return { trap: "import" };
+  if (source.includes("...") && source.includes("iterator") && ITERATOR_GETTER.test(source)) {
+    return { trap: "a getter that may be one of Symbol.iterator" };
+  }
   try {
     new Script(source, { filename: SCRIPT_NAME });
     return null;

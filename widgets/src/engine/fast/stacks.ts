@@ -49,6 +49,8 @@ interface Place {
 
 const MOST = 8; // V8 shows ten, counting frames that are not shown here
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+/** Own functions that call one of the action, of which V8 names the receiver: timers, listeners. */
+const CALLING = new Set(["fire", "dispatchEvent"]);
 const SCOPES = new Set([...FUNCTIONS, "StaticBlock", "PropertyDefinition"]);
 
 function callOf(node: Tree, inside: Tree | null): Call | null {
@@ -131,7 +133,7 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
   if (/[^\x00-\x7f]/.test(source)) return null; // columns are counted otherwise
   const found = survey(source);
   const start = frames.findIndex(([kind]) => kind === "action");
-  if (frames.slice(start).some(([kind, name]) => kind === "ours" && name === "fire")) return null; // of a timer
+  if (frames.some(([kind, name]) => kind === "ours" && CALLING.has(name))) return null;
   // Calls that code around the action stands between: the name of what was called is not that of the frame above.
   let called: string | null = made;
   if (frames.slice(0, start).some(([, name]) => name !== "construct" && name !== "apply" && name !== "made")) {
@@ -141,8 +143,9 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
   for (let i = start; i < frames.length; i++) {
     const [kind, name, line, column] = frames[i]!;
     if (kind === "ours") {
-      called = null;
-      continue;
+      // What the service calls `main` from is hidden; a built-in that calls back is not, and V8 names its receiver.
+      if (frames.slice(i).some(([below]) => below === "action")) return null;
+      break;
     }
     const place: Place = { offset: (found.lines[line - 1] ?? 0) + column - 1, slack: line === 1 ? 1 : 0 };
     const probe = place.offset + place.slack;

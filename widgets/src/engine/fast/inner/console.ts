@@ -3,10 +3,10 @@
  * very code that the other engine uses.
  */
 import { ask, host, quote, trap } from "./host.ts";
+import { functionText } from "./mend.ts";
 import { isTimeout } from "./timers.ts";
 
 const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const functionText = Function.prototype.toString;
 const symbolText = Symbol.prototype.toString;
 const mapEach = Map.prototype.forEach;
 const setEach = Set.prototype.forEach;
@@ -19,10 +19,14 @@ const valueOf = {
   BigInt: BigInt.prototype.valueOf,
 };
 const keyFor = Symbol.keyFor;
+const description = Object.getOwnPropertyDescriptor(Symbol.prototype, "description")!.get!;
 const test = RegExp.prototype.test;
 const WELL_KNOWN = ownKeys(Symbol).map((key) => (Symbol as never)[key] as unknown).filter((one) =>
   typeof one === "symbol"
 );
+/** What of a format takes a value, and which of it only show it. */
+const CONVERSION = /[sdifjoOc]/;
+const SHOWN = /[joO]/;
 const ARRAY_INDEX = /^(0|[1-9]\d{0,9})$/;
 
 /** The prototypes that the process knows by name. */
@@ -76,6 +80,7 @@ const mapSet = Map.prototype.set;
 class Description {
   #nodes = "";
   #count = 0;
+  #symbols = 0;
   readonly #seen = new Map<unknown, number>();
 
   /** The text of one value: a primitive as it is, anything else as `["#", number of its node]`. */
@@ -94,11 +99,22 @@ class Description {
       case "bigint":
         return `["b",${quote(`${value}`)}]`;
       case "symbol":
-        return `["s",${quote(apply(symbolText, value, []))},${symbolKind(value)}]`;
+        return `["s",${quote(apply(symbolText, value, []))},${symbolKind(value)},${this.#symbol(value)}]`;
       case "object":
         if (value === null) return "null";
     }
     return `["#",${this.#node(value as object)}]`;
+  }
+
+  /** Tells symbols of the same words apart; below zero, one that has no words at all. */
+  #symbol(symbol: symbol): number {
+    let id = apply(mapGet, this.#seen, [symbol]) as number | undefined;
+    if (id === undefined) {
+      id = ++this.#symbols;
+      if (apply(description, symbol, []) === undefined) id = -id;
+      apply(mapSet, this.#seen, [symbol, id]);
+    }
+    return id;
   }
 
   get nodes(): string {
@@ -126,7 +142,7 @@ class Description {
       case "Array":
         return `${(object as unknown[]).length}`;
       case "Error":
-        return quote(`${(object as Error).stack}`);
+        return this.value((object as Error).stack);
       case "Date":
         return this.value(apply(dateTime, object, []));
       case "RegExp":
@@ -233,6 +249,21 @@ function describe(values: readonly unknown[]): [values: string, nodes: string] {
   return [`[${text}]`, description.nodes];
 }
 
+/** An object's own words and numbers, which a format may ask for, do not go over to the process. */
+function refuseConversion(values: readonly unknown[]): void {
+  const [format] = values;
+  if (typeof format !== "string") return;
+  let next = 1;
+  for (let i = 0; i + 1 < format.length && next < values.length; i++) {
+    if (format[i] !== "%") continue;
+    const kind = format[++i]!;
+    if (!apply(test, CONVERSION, [kind])) continue;
+    const value = values[next++];
+    const own = (typeof value === "object" && value !== null) || typeof value === "function";
+    if (own && !apply(test, SHOWN, [kind])) trap("a format with an object");
+  }
+}
+
 export function inspect(value: unknown): string {
   const [values, nodes] = describe([value]);
   return ask("inspect", values, nodes);
@@ -260,6 +291,7 @@ export class InnerConsole {
     for (const name of [...METHODS, ...MORE]) {
       const method = {
         [name](...values: unknown[]) {
+          refuseConversion(values);
           const [described, nodes] = describe(values);
           const lines = ask("console", name, described, nodes) as string[];
           for (let i = 0; i < lines.length; i++) print(lines[i]!);
@@ -267,6 +299,7 @@ export class InnerConsole {
       };
       Object.defineProperty(this, name, { value: method[name], writable: true, enumerable: true, configurable: true });
     }
+    Object.defineProperty(this, Symbol.toStringTag, { value: "console", configurable: true });
     for (const name of TRAPPED) {
       Object.defineProperty(this, name, { get: () => trap(`console.${name}`), configurable: true });
     }

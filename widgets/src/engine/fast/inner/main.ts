@@ -6,7 +6,7 @@
  */
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
-import "./mend.ts";
+import { setScript } from "./mend.ts";
 import "./sort.ts";
 import "./text.ts";
 import "./url.ts";
@@ -24,8 +24,10 @@ import { arrangeGlobals, LANGUAGE, WEB } from "../../runtime/globals.ts";
 import type { Internals } from "../../runtime/internals.ts";
 import { Runner } from "../../runtime/run.ts";
 import type { Evaluate } from "../../runtime/scripts.ts";
-import { layTraps } from "./traps.ts";
+import { layTraps, orderGlobals } from "./traps.ts";
 import type { Shape } from "./traps.ts";
+
+Object.defineProperty(globalThis, "self", { get: () => globalThis, set() {}, enumerable: true, configurable: true });
 
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
@@ -33,9 +35,12 @@ const evaluateOutside: Evaluate = realm.__evaluate;
 delete realm.__evaluate;
 const shapes: Readonly<Record<string, Shape>> = realm.__shapes;
 delete realm.__shapes;
+const order: readonly string[] = realm.__order;
+delete realm.__order;
 
 /** Runs a script of the action, by way of the process. */
 function evaluate(source: string): unknown {
+  if (source !== "main") setScript(source);
   const value = evaluateOutside(source);
   if (source === "main") setMain(value);
   return value;
@@ -51,6 +56,7 @@ realm.__entry = {
   prepare(names: string): void {
     runner = new Runner(internals, JSON.parse(names));
     arrangeGlobals();
+    orderGlobals(order);
     runner.installNames();
     layTraps([...WEB.trim().split(/\s+/), ...LANGUAGE.trim().split(/\s+/)], shapes);
     const hold = { writable: false, enumerable: true, configurable: false };

@@ -4,10 +4,19 @@
  * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
  * other bases in their digits.
  */
+import { BEFORE, BEHIND } from "../spread_name.ts";
 import { ask, quote, trap } from "./host.ts";
 
 const { apply } = Reflect;
 const { isSafeInteger, isFinite } = Number;
+
+const standIns = new WeakSet<object>();
+const isStandIn = WeakSet.prototype.has;
+
+/** Lets a function show itself as the built-in that it stands for. */
+export function standIn(made: object): void {
+  standIns.add(made);
+}
 
 /** Replaces a member by a function that looks like it. */
 function replace(owner: object, name: string, make: (original: (...args: unknown[]) => unknown) => unknown): void {
@@ -15,6 +24,7 @@ function replace(owner: object, name: string, make: (original: (...args: unknown
   const made = make(member.value) as object;
   Object.defineProperty(made, "name", { value: member.value.name, configurable: true });
   Object.defineProperty(made, "length", { value: member.value.length, configurable: true });
+  if (owner !== globalThis) standIn(made);
   Object.defineProperty(owner, name, { ...member, value: made });
 }
 
@@ -87,17 +97,50 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 
 // --- functions ------------------------------------------------------------------------------------------------------
 
+/** Built in here, but not in V8. */
+const THEIRS: readonly unknown[] = [queueMicrotask, DOMException];
+
+/** As QuickJS has it, of whatever function. */
+export const functionText = Function.prototype.toString;
+
 replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
-      return source.endsWith("{\n    [native code]\n}") ? `function ${nameOf(this)}() { [native code] }` : source;
+      for (let i = 0; i < THEIRS.length; i++) if (this === THEIRS[i]) trap("the text of a function of the web");
+      if (source.endsWith("{\n    [native code]\n}") || apply(isStandIn, standIns, [this])) {
+        return `function ${nameOf(this)}() { [native code] }`;
+      }
+      const own = without(without(source, BEFORE), BEHIND);
+      return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
     },
   }).f);
 
+const includes = String.prototype.includes;
+let script = "";
+
+/** Tells what the action is: functions whose text is none of it are others in V8. */
+export function setScript(source: string): void {
+  script = source;
+}
+
+const indexOf = String.prototype.indexOf;
+const slice = String.prototype.slice;
+
+function without(text: string, part: string): string {
+  let rest = text;
+  for (;;) {
+    const at = apply(indexOf, rest, [part]) as number;
+    if (at === -1) return rest;
+    rest = `${apply(slice, rest, [0, at])}${apply(slice, rest, [at + part.length])}`;
+  }
+}
+
+const startsWith = String.prototype.startsWith;
+
 function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;
-  return typeof name === "string" ? name : "";
+  return typeof name === "string" && !apply(startsWith, name, ["bound "]) ? name : "";
 }
 
 // --- base64 ---------------------------------------------------------------------------------------------------------

@@ -1,101 +1,141 @@
 /**
- * `sort` with V8's order of comparisons, which shows when a comparator has effects or makes no sense.
+ * `sort` and `toSorted` with V8's order of comparisons, which shows when a comparator has effects or makes no sense.
  *
- * Both engines sort stably, so a sensible comparator leads to one result. Up to 63 items V8's algorithm (TimSort) is an
- * insertion sort by halving, up to 15 items from the start; longer arrays are sorted as QuickJS does, unless the comparator answers booleans, the usual
- * mistake.
+ * Both engines sort stably, so what nobody can look into is left to QuickJS: primitives without a comparator.
  */
-import { trap } from "./host.ts";
+import { standIn } from "./mend.ts";
+import { mergeSort, timSort } from "./timsort.ts";
+import type { Order } from "./timsort.ts";
 
 type Compare = (a: unknown, b: unknown) => unknown;
+type List = Record<number, unknown> & { readonly length: unknown };
+type Method = (this: unknown, ...args: unknown[]) => unknown;
 
-const SHORT = 64;
-const NO_RUNS = 16;
-const { apply } = Reflect;
-const nativeSort = Array.prototype.sort;
+const { apply, getPrototypeOf } = Reflect;
+const MOST = 2 ** 53 - 1;
 
-/** Sorts items in place as TimSort does while they are a single run. */
-function insertionSort(items: unknown[], compare: (a: unknown, b: unknown) => number): void {
-  const { length } = items;
-  const sorted = length < NO_RUNS ? 1 : firstRun(items, compare);
-  for (let start = sorted; start < length; start++) {
-    let left = 0;
-    let right = start;
-    const pivot = items[start];
-    while (left < right) {
-      const middle = left + ((right - left) >> 1);
-      if (compare(pivot, items[middle]) < 0) right = middle;
-      else left = middle + 1;
-    }
-    for (let i = start; i > left; i--) items[i] = items[i - 1];
-    items[left] = pivot;
-  }
-}
-
-/** How many items stand in order from the start; a falling run is turned round. */
-function firstRun(items: unknown[], compare: (a: unknown, b: unknown) => number): number {
-  const { length } = items;
-  let sorted = 2;
-  let order = compare(items[1], items[0]);
-  const descending = order < 0;
-  let previous = items[1];
-  for (let i = 2; i < length; i++) {
-    order = compare(items[i], previous);
-    if (descending ? order >= 0 : order < 0) break;
-    previous = items[i];
-    sorted++;
-  }
-  if (descending) {
-    for (let low = 0, high = sorted - 1; low < high; low++, high--) {
-      const item = items[low];
-      items[low] = items[high];
-      items[high] = item;
-    }
-  }
-  return sorted;
-}
-
-function numeric(compare: Compare): (a: unknown, b: unknown) => number {
+function numeric(compare: Compare): Order {
   return (a, b) => {
     const order = +(apply(compare, undefined, [a, b]) as number);
     return order !== order ? 0 : order;
   };
 }
 
-function sort(this: unknown[], ...args: [compare?: Compare]): unknown[] {
-  const [compare] = args;
-  if (typeof compare !== "function") return apply(nativeSort, this, args) as unknown[];
-  const length = this.length >>> 0;
-  if (length >= SHORT) {
-    const checked: Compare = (a, b) => {
-      const order = apply(compare, undefined, [a, b]);
-      return typeof order === "boolean" ? trap("a comparator of a long array that answers a boolean") : order;
-    };
-    return apply(nativeSort, this, [checked]) as unknown[];
+/** The order of their texts, which are asked for anew each time. */
+function textual(a: unknown, b: unknown): number {
+  const [first, second] = [`${a}`, `${b}`];
+  return first < second ? -1 : second < first ? 1 : 0;
+}
+
+/** ECMA-262, LengthOfArrayLike. */
+function lengthOf(list: List): number {
+  const length = +(list.length as number);
+  if (!(length > 0)) return 0;
+  return length > MOST ? MOST : length - length % 1;
+}
+
+const nativeSort = Array.prototype.sort as Method;
+const nativeToSorted = Array.prototype.toSorted as Method;
+
+function sortItems(items: unknown[], compare: unknown): void {
+  if (typeof compare === "function") {
+    timSort(items, numeric(compare as Compare));
+    return;
   }
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i];
+    if ((typeof item === "object" && item !== null) || typeof item === "function") {
+      timSort(items, textual);
+      return;
+    }
+  }
+  apply(nativeSort, items, []);
+}
+
+/** Whether the engine's own refusal is due: no list, or a comparator that is none. */
+function refused(self: unknown, compare: unknown): boolean {
+  return self === undefined || self === null || (compare !== undefined && typeof compare !== "function");
+}
+
+/** Methods as the language's own are: no constructors. */
+const ARRAY = {
+  sort(this: unknown, ...args: unknown[]): unknown {
+    const [compare] = args;
+    if (refused(this, compare)) return apply(nativeSort, this, args);
+    const list = Object(this) as List;
+    const length = lengthOf(list);
+    if (length < 2) return list;
+    const items: unknown[] = [];
+    let undefineds = 0;
+    for (let i = 0; i < length; i++) {
+      if (!(i in list)) continue;
+      const item = list[i];
+      if (item === undefined) undefineds++;
+      else items[items.length] = item;
+    }
+    sortItems(items, compare);
+    const sorted = items.length;
+    for (let i = 0; i < sorted; i++) list[i] = items[i];
+    for (let i = sorted; i < sorted + undefineds; i++) list[i] = undefined;
+    for (let i = sorted + undefineds; i < length; i++) delete list[i];
+    return list;
+  },
+
+  /** Sorts a copy, holes read as undefined (ECMA-262, Array.prototype.toSorted). */
+  toSorted(this: unknown, ...args: unknown[]): unknown {
+    const [compare] = args;
+    const list = Object(this) as List;
+    if (refused(this, compare)) return apply(nativeToSorted, this, args);
+    const length = lengthOf(list);
+    if (length >= 2 ** 32) return apply(nativeToSorted, { length }, []);
+    const items: unknown[] = [];
+    let undefineds = 0;
+    for (let i = 0; i < length; i++) {
+      const item = list[i];
+      if (item === undefined) undefineds++;
+      else items[items.length] = item;
+    }
+    sortItems(items, compare);
+    for (let i = 0; i < undefineds; i++) items[items.length] = undefined;
+    return items;
+  },
+};
+
+// --- typed arrays ---------------------------------------------------------------------------------------------------
+
+const TYPED = getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+const nativeTypedSort = TYPED.sort as Method;
+const nativeTypedToSorted = TYPED.toSorted as Method;
+const typedLength = Object.getOwnPropertyDescriptor(TYPED, "length")!.get!;
+
+function sortTyped(from: List, to: List, compare: Compare): unknown {
+  const length = apply(typedLength, from, []) as number;
   const items: unknown[] = [];
-  let undefineds = 0;
-  for (let i = 0; i < length; i++) {
-    if (!(i in this)) continue;
-    if (this[i] === undefined) undefineds++;
-    else items[items.length] = this[i];
+  for (let i = 0; i < length; i++) items[i] = from[i];
+  mergeSort(items, numeric(compare));
+  for (let i = 0; i < length; i++) to[i] = items[i];
+  return to;
+}
+
+const TYPED_ARRAY = {
+  sort(this: unknown, ...args: unknown[]): unknown {
+    const [compare] = args;
+    if (typeof compare !== "function") return apply(nativeTypedSort, this, args);
+    return sortTyped(this as List, this as List, compare as Compare);
+  },
+
+  toSorted(this: unknown, ...args: unknown[]): unknown {
+    const [compare] = args;
+    if (typeof compare !== "function") return apply(nativeTypedToSorted, this, args);
+    return sortTyped(this as List, apply(nativeTypedToSorted, this, []) as List, compare as Compare);
+  },
+};
+
+for (const [owner, methods] of [[Array.prototype, ARRAY], [TYPED, TYPED_ARRAY]] as const) {
+  for (const name of ["sort", "toSorted"] as const) {
+    const value = methods[name];
+    standIn(value);
+    Object.defineProperty(value, "length", { value: 1, configurable: true });
+    Object.defineProperty(owner, name, { value, writable: true, enumerable: false, configurable: true });
   }
-  insertionSort(items, numeric(compare));
-  for (let i = 0; i < undefineds; i++) items[items.length] = undefined;
-  for (let i = 0; i < items.length; i++) this[i] = items[i];
-  for (let i = items.length; i < length; i++) delete this[i];
-  return this;
-}
-
-/** Sorts a copy, holes read as undefined (ECMA-262, Array.prototype.toSorted). */
-function toSorted(this: unknown[], ...args: [compare?: Compare]): unknown[] {
-  const copy: unknown[] = [];
-  for (let i = 0; i < this.length; i++) copy[i] = this[i];
-  return apply(sort, copy, args) as unknown[];
-}
-
-for (const [name, value] of [["sort", sort], ["toSorted", toSorted]] as const) {
-  Object.defineProperty(value, "length", { value: 1, configurable: true });
-  const member = Object.getOwnPropertyDescriptor(Array.prototype, name)!;
-  Object.defineProperty(Array.prototype, name, { ...member, value });
 }

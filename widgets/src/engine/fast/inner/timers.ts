@@ -61,7 +61,7 @@ function start(callback: unknown, delay: unknown, repeats: boolean, args: unknow
   const id = ++last;
   const timeout = new Timeout(id);
   apply(set, timers, [id, { timeout, callback: callback as Timer["callback"], args, repeats }]);
-  ask("timer", id, Number(delay) || 0, repeats ? 1 : 0);
+  ask("timer", id, +(delay as number), repeats ? 1 : 0);
   return timeout;
 }
 

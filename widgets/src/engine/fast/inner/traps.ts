@@ -1,10 +1,15 @@
-/** Everything that V8 has and this realm lacks: touching it is a trap. */
+/** Everything that V8 has and this realm lacks: touching it is a trap. What only this realm has goes. */
+import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
+import { standIn } from "./mend.ts";
 
-/** Members of a built-in, or of its prototype, by the name of the built-in. */
+/** A member of V8's: its name, whether it is enumerable, and the `length` of a function; -1 for anything else. */
+type Member = readonly [name: string, enumerable: 0 | 1, length: number];
+
+/** Members of a built-in, and of its prototype, in V8's order. */
 export interface Shape {
-  readonly statics: readonly string[];
-  readonly members: readonly string[] | null;
+  readonly statics: readonly Member[];
+  readonly members: readonly Member[] | null;
 }
 
 /** Members that exist here but answer otherwise than V8. */
@@ -17,19 +22,65 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
 };
 
-/** What the global object of V8 inherits. */
-const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent"];
+/** What the global object of V8 inherits, enumerable. */
+const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "getParent"];
 
-/** Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do. */
-const GLOBALS = [...INHERITED, "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics"];
+/**
+ * Globals that exist here but answer otherwise than V8: when memory is freed shows, or threads do, or in which order
+ * built-ins look at an object.
+ */
+const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
-function lay(owner: object, name: string, what: string): void {
-  Object.defineProperty(owner, name, {
+// Taken here: while a built-in is arranged, its own members are missing for a moment.
+const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { getOwnPropertyNames } = Object;
+const has = WeakSet.prototype.has;
+/** Objects whose members differ in order or in kind from V8's. */
+const builtIns = new WeakSet<object>();
+
+function lay(owner: object, name: string, what: string, enumerable = false): void {
+  defineProperty(owner, name, {
     get: () => trap(what),
     set: () => trap(what),
-    enumerable: false,
+    enumerable,
     configurable: true,
   });
+}
+
+// deno-lint-ignore no-explicit-any
+function builtIn(name: string): any {
+  // deno-lint-ignore no-explicit-any
+  return name === TYPED_ARRAY ? getPrototypeOf(Uint8Array) : (globalThis as any)[name];
+}
+
+/** A member that stands further up here than in V8. */
+function inherited(owner: object, name: string): PropertyDescriptor | undefined {
+  for (let at = getPrototypeOf(owner); at !== null && at !== Object.prototype; at = getPrototypeOf(at)) {
+    const member = getOwnPropertyDescriptor(at, name);
+    if (member !== undefined) return member;
+  }
+  return undefined;
+}
+
+/** Gives an object V8's members, as far as they are here, in V8's order. */
+function liken(owner: object, members: readonly Member[], what: string, otherwise: readonly string[] = []): void {
+  builtIns.add(owner);
+  const known = members.map(([name]) => name);
+  for (const name of getOwnPropertyNames(owner)) if (!known.includes(name)) deleteProperty(owner, name);
+  for (const [name, enumerable, length] of members) {
+    const member = getOwnPropertyDescriptor(owner, name) ??
+      (what.endsWith(".prototype") ? inherited(owner, name) : undefined);
+    if (member === undefined || otherwise.includes(name)) {
+      lay(owner, name, `${what}.${name}`, enumerable === 1);
+      continue;
+    }
+    if (!member.configurable) continue;
+    if (typeof member.value === "function" && length >= 0 && member.value.length !== length) {
+      defineProperty(member.value, "length", { value: length });
+    }
+    deleteProperty(owner, name);
+    defineProperty(owner, name, { ...member, enumerable: enumerable === 1 });
+  }
 }
 
 /** Makes a trap of every global in `globals` and every member in `shapes` that is missing. */
@@ -37,21 +88,55 @@ export function layTraps(globals: readonly string[], shapes: Readonly<Record<str
   // deno-lint-ignore no-explicit-any
   const realm = globalThis as any;
   for (const name of Object.keys(shapes)) {
-    const found = realm[name];
+    const found = builtIn(name);
     if (found === undefined || found === null) continue;
     const { statics, members } = shapes[name]!;
-    for (const member of statics) if (!Object.hasOwn(found, member)) lay(found, member, `${name}.${member}`);
-    if (members === null) continue;
-    const otherwise = OTHERWISE[name] ?? [];
-    for (const member of members) {
-      if (!Object.hasOwn(found.prototype, member) || otherwise.includes(member)) {
-        lay(found.prototype, member, `${name}.prototype.${member}`);
-      }
-    }
+    liken(found, statics, name);
+    if (members !== null) liken(found.prototype, members, `${name}.prototype`, OTHERWISE[name]);
   }
   for (const sample of [() => {}, async () => {}, function* () {}, async function* () {}]) refuseText(sample);
+  refuseLists();
   for (const name of globals) if (!(name in realm)) lay(realm, name, name);
   for (const name of GLOBALS) lay(realm, name, name);
+  const ancestor = Object.create(Object.prototype);
+  for (const name of INHERITED) {
+    deleteProperty(realm, name);
+    lay(ancestor, name, name, true);
+  }
+  Object.setPrototypeOf(realm, ancestor);
+}
+
+/** Puts the enumerable globals in V8's order. */
+export function orderGlobals(names: readonly string[]): void {
+  const mine = Object.keys(globalThis);
+  const wanted = names.filter((name) => Object.hasOwn(globalThis, name) && name !== "Deno" && name !== "global");
+  const last = ["localStorage", "sessionStorage"];
+  const others = mine.filter((name) => !wanted.includes(name) && !last.includes(name));
+  for (const name of [...wanted.filter((name) => !last.includes(name)), ...others, ...last]) {
+    const member = getOwnPropertyDescriptor(globalThis, name);
+    if (member === undefined) continue;
+    deleteProperty(globalThis, name);
+    defineProperty(globalThis, name, { ...member, enumerable: true });
+  }
+}
+
+/** A list of a built-in's members would show this realm's own order, and the traps. */
+function refuseLists(): void {
+  builtIns.add(globalThis);
+  const names = ["getOwnPropertyNames", "getOwnPropertyDescriptors", "getOwnPropertySymbols"];
+  for (const [owner, name] of [...names.map((name) => [Object, name] as const), [Reflect, "ownKeys"] as const]) {
+    const member = getOwnPropertyDescriptor(owner, name)!;
+    const list = member.value;
+    const value = {
+      [name](of: unknown, ...rest: unknown[]) {
+        if (apply(has, builtIns, [of])) trap(`${name} of a built-in`);
+        return apply(list, owner, [of, ...rest]);
+      },
+    }[name]!;
+    standIn(value);
+    defineProperty(value, "length", { value: 1, configurable: true });
+    defineProperty(owner, name, { ...member, value });
+  }
 }
 
 /** Code from text is refused by V8 in its own words. */
@@ -60,8 +145,8 @@ function refuseText(sample: object): void {
   const refuse = () => trap("code from text");
   const constructor = new Proxy(prototype.constructor, { apply: refuse, construct: refuse });
   const { enumerable, configurable, writable } = Object.getOwnPropertyDescriptor(prototype, "constructor")!;
-  Object.defineProperty(prototype, "constructor", { value: constructor, enumerable, configurable, writable });
+  defineProperty(prototype, "constructor", { value: constructor, enumerable, configurable, writable });
   if (prototype === Function.prototype) {
-    Object.defineProperty(globalThis, "Function", { value: constructor, writable: true, configurable: true });
+    defineProperty(globalThis, "Function", { value: constructor, writable: true, configurable: true });
   }
 }

@@ -18,6 +18,9 @@ interface Parts {
 
 type Pair = [string, string];
 
+let paramsOf: (text: string, changed: (text: string) => void) => URLSearchParams;
+let resetParams: (params: URLSearchParams, text: string) => void;
+
 export class URLSearchParams {
   #pairs: Pair[] = [];
   #changed: ((text: string) => void) | null = null;
@@ -38,14 +41,15 @@ export class URLSearchParams {
     }
   }
 
-  static of(text: string, changed: (text: string) => void): URLSearchParams {
-    const made = new URLSearchParams(text);
-    made.#changed = changed;
-    return made;
-  }
-
-  static reset(params: URLSearchParams, text: string): void {
-    params.#pairs = ask("params", quote(text));
+  static {
+    paramsOf = (text, changed) => {
+      const made = new URLSearchParams(text);
+      made.#changed = changed;
+      return made;
+    };
+    resetParams = (params, text) => {
+      params.#pairs = ask("params", quote(text));
+    };
   }
 
   #update(): void {
@@ -155,7 +159,7 @@ export class URL {
   }
 
   get searchParams(): URLSearchParams {
-    return this.#params ??= URLSearchParams.of(this.#parts.search, (text) => {
+    return this.#params ??= paramsOf(this.#parts.search, (text) => {
       this.#parts = ask("urlSet", quote(this.#parts.href), "search", quote(text));
     });
   }
@@ -192,7 +196,7 @@ export class URL {
         },
         set(this: URL, value: unknown) {
           this.#parts = ask("urlSet", quote(this.#parts.href), name, quote(`${value}`));
-          if (this.#params !== null) URLSearchParams.reset(this.#params, this.#parts.search);
+          if (this.#params !== null) resetParams(this.#params, this.#parts.search);
         },
         enumerable: true,
         configurable: true,
