@@ -17,6 +17,7 @@ ROOT = HERE.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_LESSON = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 HERE_INSTEAD = {
+    "](docs/index.md)": "](tasks.md)",
     "](docs/": "](",
     "](notebooks)": f"](generated/lessons/{FIRST_LESSON})",
     "](CONTRIBUTING.md)": "](contributing.md)",
@@ -35,6 +36,9 @@ extensions = ["myst_nb"]
 exclude_patterns = ["_build", "jupyter_execute", "generated/readme.md"]
 html_theme = "furo"
 html_title = "svcnb"
+html_static_path = ["style"]
+html_css_files = ["pages.css"]
+html_show_copyright = False
 nb_execution_mode = "off"  # the tests run the lessons and compare what they print
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -41,6 +41,9 @@ NOUNS: Final = (
 )
 """Classes that nobody imports and everybody uses: ``svc.groups``, ``emulator.clock``."""
 
+LINE: Final = 92
+"""Longest signature in one line, which the pages show whole."""
+
 _SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields|Example|Examples|Note):{1,2}$")
 
 
@@ -111,14 +114,45 @@ def members(kind: type) -> Iterable[tuple[str, Any]]:
 
 
 def signature(name: str, value: Any) -> str:
-    """A name and its parameters as Python; empty when they cannot be told."""
+    """A name and its parameters as Python, one a line where they are many; empty when they cannot be told."""
     try:
-        shown = str(inspect.signature(value))
+        found = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    shown = re.sub(r"\bself, |\bcls, |\(self\)|\(cls\)", lambda found: "()" if found[0].startswith("(") else "", shown)
-    shown = re.sub(r"<[^>]*>", "...", shown).replace("'", "")
-    return f"```python\n{name}{shown}\n```"
+    shown = [parameter for parameter in found.parameters.values() if parameter.name not in {"self", "cls"}]
+    silent = inspect.isclass(value) or found.return_annotation is found.empty
+    result = "" if silent else f" -> {_type(found.return_annotation)}"
+    words = list(_words(shown))
+    line = f"{name}({', '.join(words)}){result}"
+    if len(line) > LINE:
+        line = "\n".join([f"{name}(", *(f"    {word}," for word in words), f"){result}"])
+    return f"```python\n{line}\n```"
+
+
+def _words(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
+    before = None
+    for parameter in parameters:
+        kind = parameter.kind
+        if before is parameter.POSITIONAL_ONLY and kind is not before:
+            yield "/"
+        if kind is parameter.KEYWORD_ONLY and before not in {kind, parameter.VAR_POSITIONAL}:
+            yield "*"
+        before = kind
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(kind, "")
+        typed = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
+        default = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
+        yield f"{stars}{parameter.name}{typed}{default}"
+    if before is inspect.Parameter.POSITIONAL_ONLY:
+        yield "/"
+
+
+def _type(annotation: Any) -> str:
+    told = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"<[^>]*>", "...", told)
+
+
+def _default(value: Any) -> str:
+    return re.sub(r"<[^>]*>", "...", repr(value))
 
 
 def prose(text: str | None) -> str:

@@ -161,7 +161,10 @@ def _by_action(
     )
 
 
-_LEGEND: Final = alt.Legend(title="percentile", titleOrient="left", symbolFillColor=None)
+# Without an outline, which would have the line's dashes and tear the small signs into pieces.
+_LEGEND: Final = alt.Legend(
+    title="percentile", titleOrient="left", titlePadding=14, symbolFillColor=None, symbolStrokeWidth=0
+)
 
 
 def _measure(channel: Literal["x", "y"], unit: str, *, log: bool) -> Any:

@@ -59,8 +59,11 @@ def start(
     from svcnb.launch import Emulator
     from svcnb.toolkit.files import replace_file
     from svcnb.workshop import Workshop
+    from svcnb.workshop.roster import check_name
 
     names = [*learners, *(line.strip() for line in from_file or () if line.strip())]
+    for name in names:  # all of them, before the first account is made
+        check_name(name)
     stop = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: stop.set())
@@ -154,6 +157,6 @@ def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
         desk = json.loads((folder / DESK_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.ClickException(
-            f"no workshop runs in {folder}. Next step: `svcnb workshop start ada grace --folder {folder}`."
+            f"no workshop runs in the folder {folder}. Next step: `svcnb workshop start ada grace --folder {folder}`."
         ) from None
     return ControlPlane(desk["url"], desk["token"]).request(method, path, body)

@@ -180,7 +180,8 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
         # Nobody starts listening on this machine while we wait, so say it at once.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
-            "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ..."
+            "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ... "
+            "In a lesson, run the first cell again: it starts afresh."
             if unreached.refused
             else "Check the address and the network."
         )

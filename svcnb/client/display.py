@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
@@ -12,6 +13,7 @@ _HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inheri
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _LONG: Final = 48
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: UTC)?")
 MAX_CELL: Final = 500
 """Longest text shown in one cell, in characters; the rest is cut with an ellipsis."""
 
@@ -31,6 +33,8 @@ def cell(value: object) -> str:
 
 def _data(value: object) -> str:
     text = cell(value)
+    if _MOMENT.fullmatch(text):  # in two lines it reads as two
+        return f"<td style='{_CELL};white-space:nowrap'>{text}</td>"
     # Long hashes and signatures may break anywhere; short words and the lines of logs stay whole.
     wrap = "white-space:pre-wrap;" + ("overflow-wrap:anywhere;min-width:14em" if len(text) > _LONG else "")
     return f"<td style='{_CELL};{wrap}'>{text}</td>"

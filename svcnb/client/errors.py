@@ -50,6 +50,12 @@ class SvcnbError(Exception):
     def _repr_html_(self) -> str:
         return display.failure(type(self).__name__, self.message, self.hint)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows when nobody catches the error."""
+        from svcnb.client.brief import brief
+
+        return brief(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # What explains a refusal holds a key, and that does not travel.
         kept = {name: value for name, value in self.__dict__.items() if name != "explainer"}

@@ -56,23 +56,24 @@ def _svg(explanation: Explanation) -> str:
     middle = rows * _STEP // 2
     apart = max(_STEP, (rows - 1) * _STEP) // 2 if explanation.wallet else 0
     targets = {"action": middle - apart, "wallet": middle + apart}
-    shapes = list(_links(groups, middle, targets, rows, explanation))
-    shapes.append(_box(_LEFT, middle, "key", _short(explanation.key)))
+    shapes = [_box(_LEFT, middle, "key", _short(explanation.key))]
+    for row, link in enumerate(groups):
+        shapes.append(
+            _box(_MIDDLE, _row(row, len(groups), rows), "group", f"{link.id} {link.name}", strong=link.connects)
+        )
     what = ("call", explanation.call) if explanation.call else ("action", _short(explanation.action))
     shapes.append(_box(_RIGHT, targets["action"], *what))
     if explanation.wallet:
         wallet = explanation.wallet
         shapes.append(_box(_RIGHT, targets["wallet"], "wallet", f"{wallet[:10]}…{wallet[-4:]}"))
-    for row, link in enumerate(groups):
-        shapes.append(
-            _box(_MIDDLE, _row(row, len(groups), rows), "group", f"{link.id} {link.name}", strong=link.connects)
-        )
     if left_out:
         shapes.append(_label(_MIDDLE + _BOX / 2, height - 6, f"and {left_out} more", _MUTED))
+    shapes += _links(groups, middle, targets, rows, explanation)
+    # In reading order and with spaces between: a page that shows no drawings shows their words.
     said = f"{'Allowed' if explanation.allowed else 'Refused'}: {explanation.reason}"
     return (
         f"<svg role='img' aria-label='{escape(said, quote=True)}' viewBox='0 0 {_WIDTH} {height}' "
-        f"style='max-width:{_WIDTH}px;width:100%;font:12px sans-serif'>{''.join(shapes)}</svg>"
+        f"style='max-width:{_WIDTH}px;width:100%;font:12px sans-serif'>{' '.join(shapes)}</svg>"
     )
 
 
@@ -129,7 +130,7 @@ def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> s
     return (
         f"<rect x='{x}' y='{y - _HEIGHT / 2:g}' width='{_BOX}' height='{_HEIGHT}' rx='4' "
         f"style='fill:var(--jp-layout-color1,none);stroke:{_TEXT};stroke-width:{width}'/>"
-        f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)}{_label(x + _BOX / 2, y + 11, text, _TEXT)}"
+        f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)} {_label(x + _BOX / 2, y + 11, text, _TEXT)}"
     )
 
 

@@ -63,7 +63,7 @@ class Listing(Sequence[M], Generic[M]):
         # A column without a single value, such as the secrets that listings never tell, says nothing.
         names = [name for name in rows[0] if any(row[name] not in (None, "", ()) for row in rows)] if rows else []
         return display.table(
-            [name.replace("_", " ") for name in names],
+            [self._items[0].heading(name) for name in names],
             [[row[name] for name in names] for row in rows],
             empty=f"no {self._of}",
         )

@@ -7,6 +7,7 @@ setting ``history`` (``SVC_HISTORY``): a path, or ``off``. Reading it is the too
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -59,6 +60,8 @@ INSERT: Final = (
     f"INSERT OR REPLACE INTO runs ({', '.join(COLUMNS)}) "  # noqa: S608 - our own names
     f"VALUES ({', '.join(':' + name for name in COLUMNS)})"
 )
+_LOG = logging.getLogger("svcnb.client")
+_ELSEWHERE: Final = "SVC_HISTORY=off, or the path of another file, ends this warning."
 _PRUNE_EVERY: Final = 1_000
 
 
@@ -103,19 +106,25 @@ class Recorder:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
+        self._told = False
 
     def __repr__(self) -> str:
         return f"Recorder({str(self.path)!r})"
 
     def __call__(self, record: RunRecord) -> None:
-        """Writes one run down."""
+        """Writes one run down; where that is not possible, says so once and lets the runs go on."""
+        import sqlite3
+
         row = row_of(record)
         with self._lock:
-            connection = self._open()
-            number = connection.execute(INSERT, row).lastrowid or 0
-            # By the row's number and not by a count of our own: most processes make a handful of runs.
-            if number % _PRUNE_EVERY == 0:
-                prune(connection)
+            try:
+                connection = self._open()
+                number = connection.execute(INSERT, row).lastrowid or 0
+                # By the row's number and not by a count of our own: most processes make a handful of runs.
+                if number % _PRUNE_EVERY == 0:
+                    prune(connection)
+            except (OSError, sqlite3.Error) as error:
+                self._tell(error)
 
     def close(self) -> None:
         """Closes the file; a later run opens it again."""
@@ -123,6 +132,11 @@ class Recorder:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def _tell(self, error: Exception) -> None:
+        if not self._told:
+            _LOG.warning("runs are not recorded, for %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
+        self._told = True
 
     def _open(self) -> sqlite3.Connection:
         # A connection must not cross a fork.

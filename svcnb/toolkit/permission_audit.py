@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import UsageKey, groups_in_words
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.picture import executes, expired, master_wallet_of
 from svcnb.protocol.durations import seconds
@@ -165,13 +165,11 @@ def read_permissions(account: Any, *, now: float | None = None) -> Permissions:
 
 
 def _row(key: UsageKey) -> KeyRights:
-    rights = key.may.split("; ")
-    execute = [right.removeprefix("execute in ") for right in rights if right.startswith("execute in ")]
-    manage = [right for right in rights if not right.startswith("execute in ")]
+    manage = [right for right in key.may.split("; ") if not right.startswith("execute in ")]
     return KeyRights(
         key=key.name or _short(key.api_key_hash),
         key_hash=key.api_key_hash,
-        execute=execute[0] if execute else "",
+        execute=groups_in_words(key.execute_in_groups) if key.execute_in_groups else "",
         manage="; ".join(manage),
         expires=f"{key.expires_at:%Y-%m-%d}" if key.expires_at else "never",
     )

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError
 from svcnb.client.models.base import Model
-from svcnb.control import ControlRefused, EmulatorError
+from svcnb.control import ControlRefused, EmulatorError, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
@@ -133,6 +133,12 @@ class RunFeed:
         except ControlRefused:
             self._plane = None  # no emulator, or one that does not let us look: it will not change its mind
             return []
+        except EmulatorUnreachable as error:
+            # Whether an emulator or a live service ought to be there is not known here.
+            raise EmulatorUnreachable(
+                f"nothing answers at {self._client.base_url}, so its runs cannot be read",
+                hint="Check the address and that the service is running, then read again.",
+            ) from error.with_traceback(None)
         return rows
 
     def _triggered(self) -> Iterable[SeenRun]:

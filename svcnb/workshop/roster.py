@@ -63,6 +63,19 @@ class _Content(BaseModel):
     learners: dict[str, Learner] = Field(default_factory=dict)
 
 
+def check_name(name: str) -> None:
+    """Looks whether somebody can be called so.
+
+    Raises:
+        InvalidArgument: Nobody can.
+    """
+    if NAME.fullmatch(name) is None:
+        raise InvalidArgument(
+            f"{name!r} cannot be a learner's name",
+            hint="Lower-case letters, digits, dots and hyphens, 64 at most; it begins with a letter or digit.",
+        )
+
+
 class Roster:
     """The learners, kept in a file or in memory. May be used from several threads.
 
@@ -95,11 +108,7 @@ class Roster:
         Raises:
             InvalidArgument: Nobody can be called so.
         """
-        if NAME.fullmatch(name) is None:
-            raise InvalidArgument(
-                f"{name!r} cannot be a learner's name",
-                hint="Lower-case letters, digits, dots and hyphens, 64 at most; it begins with a letter or digit.",
-            )
+        check_name(name)
         with self.lock:
             if name not in self._content.learners:
                 # Another dictionary, not a longer one: the desk looks for tokens at the same time, in another thread.
@@ -115,7 +124,9 @@ class Roster:
         try:
             return self._content.learners[name]
         except KeyError:
-            raise UnknownLearner(f"nobody here is called {name!r}", hint="room.add(name) adds a learner.") from None
+            raise UnknownLearner(
+                f"nobody here is called {name!r}", hint="Add learners with room.add(name) or `svcnb workshop add NAME`."
+            ) from None
 
     def of_token(self, token: str) -> Learner:
         """Returns the learner who holds a token.

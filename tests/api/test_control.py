@@ -125,6 +125,16 @@ def test_the_gateway_speaks_json_rpc(own):
     assert broken.json()["error"]["code"] == -32700
 
 
+@pytest.mark.parametrize(
+    ("path", "member"), [("faucet", "address"), ("credit", "wallet_address"), ("contract-wallets", "owner")]
+)
+def test_what_is_no_address_is_refused_as_an_address(own, path, member):
+    body = {member: "x"} | ({"cents": 1} if path == "credit" else {})
+    refused = own.post(f"/_emulator/{path}", body=body)
+    assert refused.status_code == 400
+    assert "Invalid wallet address 'x': send 0x + 40 hex digits" in refused.text
+
+
 def test_credit_goes_to_the_wallet_that_pays(own):
     account = own.account()
     before = account.credit()

@@ -119,3 +119,16 @@ def test_a_working_copy_opens_its_own_lessons() -> None:
     from svcnb.lessons import lessons_folder
 
     assert (lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)
+
+
+def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_path: Path) -> None:
+    folder = tmp_path / "room"
+    done = svcnb("workshop", "start", "ada", "Bob Smith", "--folder", str(folder))
+    assert done.returncode != ExitCode.OK
+    assert "'Bob Smith' cannot be a learner's name" in done.stderr
+    assert not folder.exists()
+
+
+def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
+    done = svcnb("workshop", "board", "--folder", str(tmp_path))
+    assert f"no workshop runs in the folder {tmp_path}. Next step: " in done.stderr

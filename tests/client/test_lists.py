@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from urllib.parse import parse_qs
 
 import httpx
 import pytest
 
+from svcnb.client import display
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.billing import Balance
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.reading import PAGE_SIZE
@@ -120,7 +123,8 @@ def test_usage_keys_are_read_under_the_names_of_listings(scripted) -> None:
     assert key.usage_api_key is None
     assert not key.execute_only
     assert key.may == (
-        "execute in every group; manage actions in 1; add wallets to 2; remove wallets from 3; create groups"
+        "execute in every group; manage actions in group 1; add wallets to group 2; remove wallets from group 3; "
+        "create groups"
     )
     assert repr(key) == f"UsageKey(name='k', description='d', may={key.may!r}, api_key_hash='{hashed}')"
 
@@ -151,6 +155,14 @@ def test_a_listing_is_a_sequence() -> None:
 def test_a_listing_becomes_a_frame() -> None:
     frame = Listing([Wallet(wallet_address="0x1", name="a")], of="wallets").to_frame()
     assert frame.to_dict("records") == [{"wallet_address": "0x1", "id": "", "name": "a", "description": ""}]
+
+
+def test_tables_use_words_that_people_use_and_keep_a_moment_on_one_line() -> None:
+    assert ">balance</th>" in Balance(balance_cents=-500, balance_display="$5.00 credit")._repr_html_()
+    key = UsageKey(name="k", api_key_hash="0x1", execute_in_groups=(2, 5))
+    assert key.may == "execute in groups 2, 5"
+    moment = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
+    assert "white-space:nowrap'>2026-01-01 12:30:00+00:00</td>" in display.table(["time"], [[moment]], empty="")
 
 
 def test_what_a_model_does_not_know_is_kept() -> None:

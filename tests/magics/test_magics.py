@@ -270,3 +270,16 @@ def test_importing_the_package_needs_no_notebook(tmp_path: Path):
 
     code = "import sys, svcnb; assert svcnb.load_ipython_extension and 'IPython' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)
+
+
+def test_an_error_that_nobody_catches_shows_the_readers_lines_and_the_next_step(notebook):
+    notebook.run("gone = svcnb.Client('http://127.0.0.1:9', history=False)")
+    answer = notebook.run("def ask():\n    return gone.accounts.create('x')\n\nask()")
+    assert answer.error == "TransportError"
+    assert "return gone.accounts.create('x')" in answer.trace
+    assert "Next step: " in answer.trace
+    assert "resources/accounts.py" not in answer.trace
+    assert "ConnectError" not in answer.trace
+    verbose = notebook.run("%xmode Verbose\ngone.accounts.create('x')")
+    notebook.run("%xmode Context")
+    assert "resources/accounts.py" in verbose.trace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -23,6 +25,9 @@ class Model(BaseModel):
     quiet: ClassVar[frozenset[str]] = frozenset()
     """Fields that are left out of displays: they differ from run to run."""
 
+    headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What tables call a field whose name on the wire says little to people."""
+
     def shown(self) -> dict[str, Any]:
         """Returns the fields that displays and frames show, by name."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
@@ -30,6 +35,11 @@ class Model(BaseModel):
     def summary(self) -> dict[str, Any]:
         """Returns what texts and tables for people show; like `shown` where a kind has no shorter way to say it."""
         return self.shown()
+
+    @classmethod
+    def heading(cls, name: str) -> str:
+        """Returns what tables call a field."""
+        return cls.headings.get(name, name.replace("_", " "))
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.summary().items() if not _is_blank(value))
@@ -39,7 +49,7 @@ class Model(BaseModel):
         return repr(self)
 
     def _repr_html_(self) -> str:
-        rows = [(name.replace("_", " "), value) for name, value in self.summary().items() if not _is_blank(value)]
+        rows = [(self.heading(name), value) for name, value in self.summary().items() if not _is_blank(value)]
         return display.record(type(self).__name__, rows)
 
 

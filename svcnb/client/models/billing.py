@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Literal
 
 from svcnb.client.models.base import Model
@@ -24,6 +25,7 @@ class Balance(Model):
     """The service's own words, for example ``$5.00 credit``."""
 
     quiet = frozenset({"balance_cents"})
+    headings = MappingProxyType({"balance_display": "balance"})
 
     @property
     def available_cents(self) -> int:

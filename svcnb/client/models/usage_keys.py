@@ -11,8 +11,11 @@ from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
 
-def _groups(numbers: tuple[int, ...]) -> str:
-    return "every group" if 0 in numbers else ", ".join(str(number) for number in numbers)
+def groups_in_words(numbers: tuple[int, ...]) -> str:
+    """Groups as a key's lists name them, for example ``groups 1, 2``; 0 stands for all of them."""
+    if 0 in numbers:
+        return "every group"
+    return ("group " if len(numbers) == 1 else "groups ") + ", ".join(str(number) for number in numbers)
 
 
 def _either(name: str) -> AliasChoices:
@@ -72,7 +75,7 @@ class UsageKey(Model):
 
     @property
     def may(self) -> str:
-        """What the key may do, in words, for example ``execute in 1, 2; create wallets``."""
+        """What the key may do, in words, for example ``execute in groups 1, 2; create wallets``."""
         lists = {
             "execute in": self.execute_in_groups,
             "manage actions in": self.manage_ipfs_ids_in_groups,
@@ -84,7 +87,7 @@ class UsageKey(Model):
             "delete groups": self.can_delete_groups,
             "create wallets": self.can_create_pkps,
         }
-        said = [f"{verb} {_groups(groups)}" for verb, groups in lists.items() if groups]
+        said = [f"{verb} {groups_in_words(groups)}" for verb, groups in lists.items() if groups]
         return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
 
     def summary(self) -> dict[str, Any]:

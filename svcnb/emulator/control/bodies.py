@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from svcnb.emulator.control.faults import Part
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL
-from svcnb.protocol.wire.values import PkpId
+from svcnb.protocol.wire.values import WalletAddress
 
 
 class _Body(BaseModel):
@@ -51,14 +51,14 @@ def _wei(value: Any) -> Any:
 class FaucetOrder(_Body):
     """ETH for a wallet on the local chain."""
 
-    address: PkpId
+    address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="How much, in wei.")
 
 
 class CreditOrder(_Body):
     """Credit without a payment."""
 
-    wallet_address: PkpId
+    wallet_address: WalletAddress
     cents: int = Field(ge=1, le=10**9, description="How much, in cents.")
 
 
@@ -80,7 +80,7 @@ class AgentApproval(_Body):
 class ContractWalletOrder(_Body):
     """An ERC-1271 wallet to deploy."""
 
-    owner: PkpId
+    owner: WalletAddress
 
 
 class NetworkOrder(_Body):

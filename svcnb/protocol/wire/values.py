@@ -296,6 +296,15 @@ def _pkp_id(value: object) -> object:
     return address
 
 
+def _wallet_address(value: object) -> object:
+    if not isinstance(value, str):
+        raise _mismatch("a wallet's address is a string: 0x + 40 hex digits")
+    address = _address(value)
+    if address is None:
+        raise _unusable(f"Invalid wallet address {_shown(value)}: send 0x + 40 hex digits")
+    return address
+
+
 def _permitted_pkp(value: object) -> object:
     if isinstance(value, str) and (found := _HEX.match(value.strip())):
         digits = found[1]
@@ -313,6 +322,9 @@ _ADDRESS_SCHEMA: Final[dict[str, Any]] = {
 
 PkpId = Annotated[str, BeforeValidator(_pkp_id), WithJsonSchema(_ADDRESS_SCHEMA)]
 """A wallet address, lower case with ``0x`` after reading."""
+
+WalletAddress = Annotated[str, BeforeValidator(_wallet_address), WithJsonSchema(_ADDRESS_SCHEMA)]
+"""Any wallet's address, also of one that the service does not keep; lower case with ``0x`` after reading."""
 
 PermittedPkp = Annotated[
     str,

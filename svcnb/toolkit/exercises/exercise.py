@@ -28,7 +28,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         # A mark besides the colour, so that it is readable without colour too.
         mark, colour = ("✓ Right", "#1a7f37") if self.right else ("→ Not yet", "#9a6700")
-        return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}.</b> {escape(self.words)}</p>'
+        return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}:</b> {escape(self.words)}</p>'
 
 
 @dataclass(frozen=True)
@@ -52,5 +52,13 @@ class Exercise:
         try:
             hint = self.hint(answer)
         except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-            hint = f"this answer has not the shape that the task asks for ({type(error).__name__}: {error})."
+            hint = (
+                f"the task asks for something else than {_kind(answer)} like this one; read again what to put here "
+                f"({type(error).__name__}: {error})."
+            )
         return Verdict(right=hint is None, words=hint or self.praise)
+
+
+def _kind(answer: object) -> str:
+    name = type(answer).__name__
+    return f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
