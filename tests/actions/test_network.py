@@ -185,6 +185,6 @@ async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tm
         network.configure("record", tmp_path / "later.json")  # while the answer is on its way
         return await send(*given)
 
-    network._send = switch  # type: ignore[method-assign]
+    network._send = switch  # type: ignore[method-assign,assignment]
     assert (await get(network, site.url + "/price")).status == 200
     assert not (tmp_path / "later.json").exists()

@@ -72,7 +72,7 @@ async def test_an_answer_that_makes_no_sense_does_not_end_the_watch_for_others_w
         heard.set()
 
     chain.on_receipt = on_receipt
-    await chain.follow(LOG["address"])
+    await chain.follow(str(LOG["address"]))
     node.numbers = [None, "no number", [], "0x3"]
     try:
         async with asyncio.timeout(60):

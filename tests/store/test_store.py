@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, event, insert, select, text
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, TextClause, event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from svcnb.emulator.errors import StateUnusable
@@ -179,9 +179,13 @@ def _refusing(store: Store) -> list[str]:
     ]
 
 
+def _rowcount(statement: TextClause, connection: Connection) -> int:
+    return connection.execute(statement).rowcount
+
+
 async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
     for statement in map(text, _refusing(store)):
-        await store.run(lambda connection, statement=statement: connection.execute(statement).rowcount)
+        await store.run(partial(_rowcount, statement))
     with pytest.raises((StatementRefused, IntegrityError), match="refused"):
         await store.run(lambda connection: connection.execute(text("INSERT INTO refusing VALUES (1)")).rowcount)
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
