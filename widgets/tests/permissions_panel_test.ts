@@ -98,7 +98,12 @@ Deno.test("an answer for older ticks does not overtake the newer ones", async ()
   const first = model.last("command").id;
   tick(el, "ops may be used in group 2 desk");
   await model.answer({ calls: ["two"], writes: [], cost: "$0.02", warnings: [] });
-  model.say({ type: "answer", id: first, ok: true, value: { calls: ["one"], writes: [], cost: "$0.01", warnings: [] } });
+  model.say({
+    type: "answer",
+    id: first,
+    ok: true,
+    value: { calls: ["one"], writes: [], cost: "$0.01", warnings: [] },
+  });
   await settled();
   equal(find(el, ".svcnb-pending pre").textContent, "two");
   close();

@@ -32,6 +32,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
+_LOWEST = 19
 
 
 class Spawner:
@@ -169,8 +170,9 @@ def _kill(pid: int) -> None:
 
 def _lower(pid: int) -> None:
     with contextlib.suppress(OSError):
-        # Each isolate leads a process group of its own, so this reaches all of its threads.
-        os.setpriority(os.PRIO_PGRP, pid, _LOWER)
+        # Below this process, however nice that is itself. Each isolate leads a process group of its own, so all of its
+        # threads are reached.
+        os.setpriority(os.PRIO_PGRP, pid, min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + _LOWER))
     # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
         file.write(str(_LOWER))
