@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -63,6 +64,8 @@ INSERT: Final = (
 _LOG = logging.getLogger("svcnb.client")
 _ELSEWHERE: Final = "SVC_HISTORY=off, or the path of another file, ends this warning."
 _PRUNE_EVERY: Final = 1_000
+_PATIENCE: Final = 5.0
+"""How long a writer waits for others, in seconds."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -87,11 +90,34 @@ def connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-    connection = sqlite3.connect(path, timeout=5.0, check_same_thread=False, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.executescript(SCHEMA)
+    connection = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False, isolation_level=None)
+    try:
+        _write_ahead(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(SCHEMA)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turns on the write-ahead log, which the first who opens a new file does for good.
+
+    SQLite's own timeout does not hold here: of two who change the mode at once, one is refused without a wait.
+    """
+    import sqlite3
+
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 class Recorder:

@@ -6,6 +6,8 @@ import json
 import sqlite3
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,31 @@ def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
     for thread in threads:
         thread.join()
     assert len(rows(file)) == 100
+
+
+def test_many_who_open_a_new_record_at_the_same_moment_all_get_in(tmp_path) -> None:
+    for attempt in range(25):
+        file, together = tmp_path / str(attempt) / "history.sqlite", threading.Barrier(6)
+
+        def write(file: Path = file, together: threading.Barrier = together) -> None:
+            together.wait()
+            with closing(recorder.connect(file)) as connection:
+                connection.execute("SELECT count(*) FROM runs").fetchone()
+
+        with ThreadPoolExecutor(6) as threads:
+            for done in [threads.submit(write) for _ in range(6)]:
+                done.result()
+
+
+def test_a_record_that_another_holds_is_waited_for_and_then_told_of(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
+    file = tmp_path / "history.sqlite"
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            recorder.connect(file)
+        other.execute("ROLLBACK")
+    recorder.connect(file).close()
 
 
 def test_the_oldest_runs_give_way_also_when_every_process_makes_but_one(tmp_path, scripted, monkeypatch) -> None:
