@@ -37,8 +37,12 @@ class Isolate(asyncio.Protocol):
         self._on_lost: Callable[[], None] | None = None
         self._idle_bytes = 0
 
-    async def start(self, timeout_s: float) -> None:
+    async def start(self, timeout_s: float, *, aside: bool = False) -> None:
         """Starts the process and waits until it is warm.
+
+        Args:
+            timeout_s: How long it may take.
+            aside: Whether it warms off the cores that are kept for others.
 
         Raises:
             StartFailed: It ended or took too long; the text says what it wrote.
@@ -47,7 +51,7 @@ class Isolate(asyncio.Protocol):
         self._errors = error_file()
         try:
             with theirs:
-                self._process = self._host.spawn(theirs, self._errors)
+                self._process = self._host.spawn(theirs, self._errors, aside=aside)
             self._process.exited.add_done_callback(self._exited)
             loop = asyncio.get_running_loop()
             await loop.create_unix_connection(lambda: self, sock=ours)
@@ -64,6 +68,8 @@ class Isolate(asyncio.Protocol):
             with contextlib.suppress(OSError):
                 self._statm = os.open(f"/proc/{self._process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
+        if aside:
+            self._host.let_anywhere(self._process)
 
     @property
     def pid(self) -> int | None:
@@ -119,6 +125,11 @@ class Isolate(asyncio.Protocol):
         """Gives it a smaller share of the processor from now on."""
         if self._process is not None:
             self._host.lower(self._process)
+
+    def stand_aside(self) -> None:
+        """Leaves the cores that are kept for others from now on."""
+        if self._process is not None:
+            self._host.put_aside(self._process)
 
     def pause(self) -> None:
         """Stops reading from it, so that it has to wait."""

@@ -119,12 +119,13 @@ class ProcessHost:
         self._loop.add_reader(ours.fileno(), self._receive)
         self._send(self._setup)
 
-    def spawn(self, channel: socket.socket, errors: int) -> Process:
+    def spawn(self, channel: socket.socket, errors: int, *, aside: bool = False) -> Process:
         """Starts a process.
 
         Args:
             channel: Becomes its standard input and output; the caller closes its own copy.
             errors: Descriptor of its standard error.
+            aside: Whether it begins off the cores that are kept for others.
 
         Returns:
             The process; whether it lives is told by ``exited``.
@@ -137,7 +138,7 @@ class ProcessHost:
         process = Process(next(self._tokens), self._loop)
         self._processes[process.token] = process
         try:
-            self._send({"spawn": process.token}, [channel.fileno(), errors])
+            self._send({"spawn": process.token, "aside": aside}, [channel.fileno(), errors])
         except OSError:
             del self._processes[process.token]
             raise
@@ -145,15 +146,19 @@ class ProcessHost:
 
     def kill(self, process: Process) -> None:
         """Ends a process by signal; nothing it does can prevent that."""
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({"kill": process.token})
+        self._order("kill", process)
 
     def lower(self, process: Process) -> None:
         """Gives it a smaller share of the processor than others have."""
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({"lower": process.token})
+        self._order("lower", process)
+
+    def put_aside(self, process: Process) -> None:
+        """Takes it off the cores that are kept for others."""
+        self._order("aside", process)
+
+    def let_anywhere(self, process: Process) -> None:
+        """Lets it run on all cores."""
+        self._order("anywhere", process)
 
     async def stop(self) -> None:
         """Ends every process and the spawner, and waits until they are gone."""
@@ -165,6 +170,11 @@ class ProcessHost:
             except subprocess.TimeoutExpired:
                 spawner.kill()  # its children are tied to it by the kernel
                 spawner.wait()
+
+    def _order(self, what: str, process: Process) -> None:
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({what: process.token})
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:

@@ -7,8 +7,10 @@ ends all children, removes their folder and exits.
 
 Lines of JSON both ways:
     in   {"argv", "env", "cwd", "limits", "remove"}      once, first
-    in   {"spawn": token}                                with two descriptors: standard input and output, standard error
-    in   {"kill": token}  |  {"lower": token}             lower: others go first
+    in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
+    in   {"kill": token}                                 ends it
+    in   {"lower": token}                                others go first
+    in   {"aside": token}  |  {"anywhere": token}         off the cores that are kept for others  |  on all
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s"}
 """
@@ -33,6 +35,8 @@ _MAX_LINE = 1 << 16
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
+# Of the cores, this part is kept free of what has to stand aside, at least one.
+_PART_FOR_OTHERS = 4
 
 
 class Spawner:
@@ -49,6 +53,8 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
+        self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
+        self._aside = set(sorted(self._cores)[max(1, len(self._cores) // _PART_FOR_OTHERS) :])
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
@@ -84,7 +90,7 @@ class Spawner:
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "spawn" in order:
-            self._spawn(order["spawn"])
+            self._spawn(order["spawn"], aside=order["aside"])
         elif "kill" in order:
             pid = self._pids.get(order["kill"])
             if pid is not None:  # reaped here alone, so the number cannot belong to anybody else yet
@@ -93,10 +99,18 @@ class Spawner:
             pid = self._pids.get(order["lower"])
             if pid is not None:
                 _lower(pid)
+        elif "aside" in order:
+            pid = self._pids.get(order["aside"])
+            if pid is not None:
+                _confine(pid, self._aside)
+        elif "anywhere" in order:
+            pid = self._pids.get(order["anywhere"])
+            if pid is not None:
+                _confine(pid, self._cores)
         else:
             self._setup = order
 
-    def _spawn(self, token: int) -> None:
+    def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
         try:
             pid = os.fork()
@@ -104,7 +118,7 @@ class Spawner:
             answer: dict[str, Any] = {"failed": token, "error": str(error)}
         else:
             if pid == 0:
-                self._become_isolate(channel, errors)
+                self._become_isolate(channel, errors, aside=aside)
             self._tokens[pid] = token
             self._pids[token] = pid
             answer = {"spawned": token, "pid": pid}
@@ -112,10 +126,12 @@ class Spawner:
         os.close(errors)
         self._tell(answer)
 
-    def _become_isolate(self, channel: int, errors: int) -> None:
+    def _become_isolate(self, channel: int, errors: int, *, aside: bool) -> None:
         try:
             setup = self._setup or {}
             os.setsid()
+            if aside:
+                _confine(os.getpid(), self._aside)
             if self._prctl is not None:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -176,6 +192,14 @@ def _lower(pid: int) -> None:
     # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
         file.write(str(_LOWER))
+
+
+def _confine(pid: int, cores: set[int]) -> None:
+    """Lets the threads of a process, and those they start from now on, run on these cores alone."""
+    if cores:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.sched_setaffinity(int(thread), cores)
 
 
 def _limit(which: int, value: int) -> None:

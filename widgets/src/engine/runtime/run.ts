@@ -41,10 +41,13 @@ export class Runner {
   readonly #names: Names;
   readonly #namespace: Namespace;
   readonly #responses = new Responses();
+  readonly #rest: () => void;
   #imported: readonly Imported[] = [];
   #ended = false;
 
-  constructor(internals: Internals, names: Names) {
+  /** @param rest What to do once the answer is out. */
+  constructor(internals: Internals, names: Names, rest: () => void = () => {}) {
+    this.#rest = rest;
     this.#internals = internals;
     this.#log = new Log(internals);
     this.#names = names;
@@ -167,5 +170,6 @@ export class Runner {
     if (this.#ended) return;
     this.#ended = true;
     send(json, blob);
+    this.#rest();
   }
 }
