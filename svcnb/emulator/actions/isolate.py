@@ -69,7 +69,7 @@ class Isolate(asyncio.Protocol):
                 self._statm = os.open(f"/proc/{self._process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
         if aside:
-            self._host.let_anywhere(self._process)
+            self._host.bring_near(self._process)
 
     @property
     def pid(self) -> int | None:
@@ -121,15 +121,14 @@ class Isolate(asyncio.Protocol):
         self._on_data = self._on_lost = None
         self.pause()
 
-    def lower(self) -> None:
-        """Gives it a smaller share of the processor from now on."""
-        if self._process is not None:
-            self._host.lower(self._process)
+    def lower(self, *, aside: bool) -> None:
+        """Gives it a smaller share of the processor from now on.
 
-    def stand_aside(self) -> None:
-        """Leaves the cores that are kept for others from now on."""
+        Args:
+            aside: Whether it also leaves the cores that are kept for others.
+        """
         if self._process is not None:
-            self._host.put_aside(self._process)
+            self._host.lower(self._process, aside=aside)
 
     def pause(self) -> None:
         """Stops reading from it, so that it has to wait."""

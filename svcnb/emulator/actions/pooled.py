@@ -154,8 +154,7 @@ class PooledEngine(ABC):
         session = self._session(isolate, host, limits)
         try:
             if not self._reuse and self._shares.greedy(host.account):
-                isolate.stand_aside()
-                session.give_way()
+                session.give_way(aside=True)
             session.begin(source, params)
             # What follows is done while the isolate works already.
             self._sessions.add(session)

@@ -148,17 +148,18 @@ class ProcessHost:
         """Ends a process by signal; nothing it does can prevent that."""
         self._order("kill", process)
 
-    def lower(self, process: Process) -> None:
-        """Gives it a smaller share of the processor than others have."""
-        self._order("lower", process)
+    def lower(self, process: Process, *, aside: bool) -> None:
+        """Gives it a smaller share of the processor than others have.
 
-    def put_aside(self, process: Process) -> None:
-        """Takes it off the cores that are kept for others."""
-        self._order("aside", process)
+        Args:
+            process: The process.
+            aside: Whether it also leaves the cores that are kept for others.
+        """
+        self._order("lower", process, aside=aside)
 
-    def let_anywhere(self, process: Process) -> None:
-        """Lets it run on all cores."""
-        self._order("anywhere", process)
+    def bring_near(self, process: Process) -> None:
+        """Takes it to the cores that are kept for others, where it will wake without having to wait."""
+        self._order("near", process)
 
     async def stop(self) -> None:
         """Ends every process and the spawner, and waits until they are gone."""
@@ -171,10 +172,10 @@ class ProcessHost:
                 spawner.kill()  # its children are tied to it by the kernel
                 spawner.wait()
 
-    def _order(self, what: str, process: Process) -> None:
+    def _order(self, what: str, process: Process, **how: bool) -> None:
         if self._control is not None and not process.exited.done():
             with contextlib.suppress(OSError):
-                self._send({what: process.token})
+                self._send({what: process.token, **how})
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:

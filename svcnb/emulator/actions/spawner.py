@@ -9,8 +9,8 @@ Lines of JSON both ways:
     in   {"argv", "env", "cwd", "limits", "remove"}      once, first
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
-    in   {"lower": token}                                others go first
-    in   {"aside": token}  |  {"anywhere": token}         off the cores that are kept for others  |  on all
+    in   {"near": token}                                 onto the cores that are kept for others
+    in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s"}
 """
@@ -35,7 +35,8 @@ _MAX_LINE = 1 << 16
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
-# Of the cores, this part is kept free of what has to stand aside, at least one.
+# This part of the cores, at least one, is kept free of what has to stand aside. Shares alone do not keep a core free:
+# whoever computes is looked at again at the next tick only, and a busy core makes those wait who wake on it.
 _PART_FOR_OTHERS = 4
 
 
@@ -54,7 +55,8 @@ class Spawner:
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
-        self._aside = set(sorted(self._cores)[max(1, len(self._cores) // _PART_FOR_OTHERS) :])
+        self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
+        self._aside = self._cores - self._kept or self._cores
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
@@ -91,24 +93,23 @@ class Spawner:
     def _obey(self, order: dict[str, Any]) -> None:
         if "spawn" in order:
             self._spawn(order["spawn"], aside=order["aside"])
-        elif "kill" in order:
-            pid = self._pids.get(order["kill"])
-            if pid is not None:  # reaped here alone, so the number cannot belong to anybody else yet
-                _kill(pid)
-        elif "lower" in order:
-            pid = self._pids.get(order["lower"])
-            if pid is not None:
-                _lower(pid)
-        elif "aside" in order:
-            pid = self._pids.get(order["aside"])
-            if pid is not None:
-                _confine(pid, self._aside)
-        elif "anywhere" in order:
-            pid = self._pids.get(order["anywhere"])
-            if pid is not None:
-                _confine(pid, self._cores)
-        else:
+        elif "argv" in order:
             self._setup = order
+        else:
+            self._treat(order)
+
+    def _treat(self, order: dict[str, Any]) -> None:
+        what = next(word for word in ("kill", "near", "lower") if word in order)
+        pid = self._pids.get(order[what])
+        if pid is None:
+            return  # reaped, here alone: the number of one that is known cannot belong to anybody else yet
+        if what == "kill":
+            _kill(pid)
+        elif what == "near":
+            _confine(pid, self._kept)
+        else:
+            _confine(pid, self._aside if order["aside"] else self._cores)
+            _lower(pid)
 
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
@@ -195,10 +196,15 @@ def _lower(pid: int) -> None:
 
 
 def _confine(pid: int, cores: set[int]) -> None:
-    """Lets the threads of a process, and those they start from now on, run on these cores alone."""
-    if cores:
-        with contextlib.suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):
+    """Lets the threads of a process, and those they start from now on, run on these cores alone.
+
+    Where the system has no such choice, or does not leave it to us, nothing changes.
+    """
+    if not cores:
+        return
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):  # this one has ended
                 os.sched_setaffinity(int(thread), cores)
 
 
