@@ -7,24 +7,13 @@
 import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";
 import { install } from "./ethers/secp256k1.ts";
-import { announce, receiveSync, setSecret } from "./runtime/channel.ts";
+import { announce, receiveSync, rehearseReceiving, rest, setSecret } from "./runtime/channel.ts";
 import { makeFetch } from "./runtime/fetch.ts";
 import { arrangeGlobals } from "./runtime/globals.ts";
 import { internals } from "./runtime/internals.ts";
-import { Runner } from "./runtime/run.ts";
+import { REHEARSAL, Runner } from "./runtime/run.ts";
 import { hideOwnFrames } from "./runtime/stack.ts";
 import { mendTimers } from "./runtime/timers.ts";
-
-const { wait } = Atomics;
-const never = new Int32Array(new SharedArrayBuffer(4));
-
-/**
- * The answer is out and the host is about to end this process. Until then it shall not take the core on which the host
- * was just woken, whatever the action has left behind.
- */
-function rest(): void {
-  wait(never, 0, 0);
-}
 
 install(wasm);
 mendTimers();
@@ -50,6 +39,7 @@ async function serve(): Promise<void> {
   for (const key of ["22", "23", "24", "25"]) {
     await new ethers.Wallet(`0x${key.repeat(32)}`).signMessage("warm");
     await runner.rehearse();
+    rehearseReceiving(REHEARSAL);
   }
   announce();
   const job = receiveSync();
