@@ -158,7 +158,7 @@ class ProcessHost:
         self._order("lower", process, aside=aside)
 
     def bring_near(self, process: Process) -> None:
-        """Takes it to the cores that are kept for others, where it will wake without having to wait."""
+        """Takes its main thread to the cores that are kept for others, where it will wake without having to wait."""
         self._order("near", process)
 
     async def stop(self) -> None:

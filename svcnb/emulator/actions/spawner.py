@@ -9,7 +9,7 @@ Lines of JSON both ways:
     in   {"argv", "env", "cwd", "limits", "remove"}      once, first
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
-    in   {"near": token}                                 onto the cores that are kept for others
+    in   {"near": token}                                 its main thread, onto the cores that are kept for others
     in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s"}
@@ -106,7 +106,7 @@ class Spawner:
         if what == "kill":
             _kill(pid)
         elif what == "near":
-            _confine(pid, self._kept)
+            _bring(pid, self._kept)
         else:
             _confine(pid, self._aside if order["aside"] else self._cores)
             _lower(pid)
@@ -206,6 +206,13 @@ def _confine(pid: int, cores: set[int]) -> None:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):  # this one has ended
                 os.sched_setaffinity(int(thread), cores)
+
+
+def _bring(pid: int, cores: set[int]) -> None:
+    """Lets the main thread of a process wake on these cores, while its helpers stay where they are."""
+    if cores:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(pid, cores)
 
 
 def _limit(which: int, value: int) -> None:
