@@ -135,6 +135,8 @@ class Lanes:
         for lane in waiting:
             lane.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+        # One that was woken in this very step of the loop never began, and so did not take itself out.
+        self._lanes = {trigger_id: lane for trigger_id, lane in self._lanes.items() if not lane.done()}
         await self.start()
 
     def wake(self, trigger_id: str) -> None:
