@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import json
 import os
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -271,7 +271,7 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any, live_isolates: An
     def niceness(pid: int) -> set[int]:
         found = set()
         for thread in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):  # some of them end when they have nothing to do
+            with suppress(OSError):  # it has ended meanwhile
                 found.add(int((thread / "stat").read_text().rpartition(")")[2].split()[16]))
         return found
 
