@@ -203,7 +203,7 @@ def _confine(pid: int, cores: set[int]) -> None:
     if not cores:
         return
     with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads as little as it can
             with contextlib.suppress(OSError):  # this one has ended
                 os.sched_setaffinity(int(thread), cores)
 
