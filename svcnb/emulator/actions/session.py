@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +28,8 @@ _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "a
 _MAX_ERROR_CHARS = 70_000
 _MAX_TRAP_CHARS = 200
 _MAX_RESPONSE_DEPTH = 128
+# What the engine itself may add to the heap: young generation, compiled code, buffers on their way.
+_MEMORY_SLACK = 48 * 2**20
 # What V8, Rust's allocator and Deno write when memory runs out.
 _OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
 
@@ -68,6 +70,7 @@ class Session:
         trace: Where events go.
         busy_ms: Milliseconds of work after which the isolate shall give up, so that another engine does it; 0 is never.
         grace_s: Seconds past the deadline that the isolate has to end the run by itself.
+        peak: Reads the most memory in bytes that the isolate held in this run; None where that cannot be told.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class Session:
         *,
         busy_ms: int = 0,
         grace_s: float = 0.0,
+        peak: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._isolate = isolate
         self._host = host
@@ -86,6 +90,7 @@ class Session:
         self._trace = trace
         self._busy_ms = busy_ms
         self._grace_s = grace_s
+        self._peak = peak
         self.answered = False
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, limits.max_fetch_bytes))
@@ -148,15 +153,13 @@ class Session:
         """Seconds since it began."""
         return self._trace.elapsed_s
 
-    def check_memory(self, slack_bytes: int) -> None:
-        """Ends the run if the isolate holds more than it may.
-
-        Args:
-            slack_bytes: What the engine itself may add: young generation, compiled code, read buffers.
-        """
-        grown = self._isolate.grown_bytes()
-        if grown is not None and grown > self._limits.memory_limit_mb * 2**20 + slack_bytes:
+    def check_memory(self) -> None:
+        """Ends the run if the isolate holds more than it may."""
+        if self._is_too_much(self._isolate.grown_bytes()):
             self._fail("memory", memory_text(self._limits))
+
+    def _is_too_much(self, grown_bytes: int | None) -> bool:
+        return grown_bytes is not None and grown_bytes > self._limits.memory_limit_mb * 2**20 + _MEMORY_SLACK
 
     def _look_at_funds_later(self) -> None:
         if (meter := self._host.meter) is not None:
@@ -260,6 +263,9 @@ class Session:
         elif kind == "trap":
             self._trace.add("trap", what=text[:_MAX_TRAP_CHARS])
             self._fail("unsupported", unsupported_text(text[:_MAX_TRAP_CHARS]))
+        elif self._is_too_much(self._peak()):
+            # It took all that the system gives and was refused more before anybody looked.
+            self._fail("memory", memory_text(self._limits))
         else:
             self._fail("syntax" if kind == "syntax" else "throw", text)
 
@@ -341,8 +347,7 @@ class Session:
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
-        since = self._trace.elapsed_s
-        self._trace.add("fetch", **about, phase="start")
+        since = self._trace.add("fetch", **about, phase="start")
         try:
             answer = await self._host.fetch(request, self._limits)
         except OperationRefused as refused:

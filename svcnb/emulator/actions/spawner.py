@@ -98,13 +98,14 @@ class Spawner:
 
     def _spawn(self, token: int) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
+        spawner = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:
             answer: dict[str, Any] = {"failed": token, "error": str(error)}
         else:
             if pid == 0:
-                self._become_isolate(channel, errors)
+                self._become_isolate(channel, errors, spawner)
             self._tokens[pid] = token
             self._pids[token] = pid
             answer = {"spawned": token, "pid": pid}
@@ -112,13 +113,15 @@ class Spawner:
         os.close(errors)
         self._tell(answer)
 
-    def _become_isolate(self, channel: int, errors: int) -> None:
+    def _become_isolate(self, channel: int, errors: int, spawner: int) -> None:
         try:
             setup = self._setup or {}
             os.setsid()
             if self._prctl is not None:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            if os.getppid() != spawner:
+                return  # it died before its end could be tied to
             os.dup2(channel, 0)
             os.dup2(channel, 1)
             os.dup2(errors, 2)
