@@ -98,14 +98,24 @@ class Isolate(asyncio.Protocol):
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
 
-    def most_grown_bytes(self) -> int | None:
-        """The most resident memory that the process ever held, beyond that of the idle spare."""
+    async def most_grown_bytes(self) -> int:
+        """The most resident memory that the process ever held beyond that of the idle spare, 0 where nobody tells."""
+        most = self._most_resident_bytes()
+        if most is None:
+            how, _ = await self.died()
+            most = how.held_bytes
+        return max(0, most - self._idle_bytes)
+
+    def _most_resident_bytes(self) -> int | None:
+        """None once the process has ended."""
+        if self._statm < 0:
+            return 0
         try:
             with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - read while others wait
                 line = next(line for line in file if line.startswith("VmHWM:"))
         except (OSError, StopIteration):
             return None
-        return max(0, int(line.split()[1]) * 1024 - self._idle_bytes)
+        return int(line.split()[1]) * 1024
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
         """Gives it a job.

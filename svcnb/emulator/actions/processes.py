@@ -28,11 +28,13 @@ class Exit:
     Attributes:
         status: Exit code, negative for a signal; None when it could not be started.
         cpu_s: Processor seconds it used.
+        held_bytes: The most resident memory that it had.
         reason: Why it could not be started, or was lost.
     """
 
     status: int | None
     cpu_s: float = 0.0
+    held_bytes: int = 0
     reason: str = ""
 
 
@@ -235,7 +237,7 @@ class ProcessHost:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
         elif (process := self._processes.pop(message["exited"], None)) is not None:
-            process.end(Exit(message["status"], message["cpu_s"]))
+            process.end(Exit(message["status"], message["cpu_s"], message["held"]))
 
     def _disconnect(self, reason: str) -> None:
         control, self._control = self._control, None

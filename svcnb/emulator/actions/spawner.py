@@ -10,7 +10,7 @@ Lines of JSON both ways:
     in   {"spawn": token}                                with two descriptors: standard input and output, standard error
     in   {"kill": token}  |  {"lower": token}             lower: others go first
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s"}
+    out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
@@ -151,7 +152,8 @@ class Spawner:
                 continue
             del self._pids[token]
             code = os.waitstatus_to_exitcode(status)
-            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime})
+            held = usage.ru_maxrss * _RSS_UNIT
+            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
