@@ -147,7 +147,7 @@ def commands() -> str:
     """Every command with its own help text."""
     from svcnb.cli._root import cli
 
-    root = click.Context(cli, info_name="svcnb", terminal_width=90)
+    root = click.Context(cli, info_name="svcnb", terminal_width=90, help_option_names=["-h", "--help"])
     parts = [
         f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```" for context, command in _walk(root)
     ]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
@@ -23,7 +24,7 @@ START_TIMEOUT_S = 120.0
 POLL_S = 0.2
 
 
-@click.command("lab")
+@click.command("lab", epilog=examples("svcnb lab --folder my-lessons --port 8888"))
 @click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 takes a free one.")
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the lessons are, or are put.")
 @click.option(

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 
 DESK_FILE = "desk.json"
@@ -32,7 +33,12 @@ def _folder(wrapped: Any) -> Any:
     )(wrapped)
 
 
-@command.command("start")
+@command.command(
+    "start",
+    epilog=examples(
+        "svcnb workshop start ada grace alan", "svcnb workshop start --from-file names.txt --credit 500 --host 10.0.0.5"
+    ),
+)
 @click.argument("learners", nargs=-1)
 @click.option("--from-file", type=click.File(encoding="utf-8"), help="Names of learners, one a line.")
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each account, in cents.")
@@ -112,7 +118,7 @@ def reset(learner: str, folder: Path) -> None:
     show(_ask(folder, "POST", f"/learners/{learner}/reset", {})["environment"], as_json=True)
 
 
-@command.command("save")
+@command.command("save", epilog=examples("svcnb workshop save ada 'before lunch'"))
 @click.argument("learner")
 @click.argument("label")
 @_folder
@@ -130,7 +136,7 @@ def restore(learner: str, label: str, folder: Path) -> None:
     show(_ask(folder, "POST", f"/learners/{learner}/restore", {"label": label}), as_json=False)
 
 
-@command.command("fault")
+@command.command("fault", epilog=examples("svcnb workshop fault chain --times 5"))
 @click.argument("part", type=click.Choice(["chain", "billing", "runtime", "cpu", "triggers"]))
 @click.option("--times", type=int, help="How many calls; without it, every call until `fault-clear`.")
 @click.option("--delay", type=float, help="Seconds that each call waits first.")
