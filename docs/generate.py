@@ -54,14 +54,15 @@ def settings() -> str:
     ]
     intro = (
         "A setting comes from the argument of `svcnb.Emulator` or the option of `svcnb emulator`, else from the "
-        "environment, else its default."
+        "environment, else its default. The option is the name with hyphens (`--starter-credits`), the variable the name in "
+        f"capitals behind `{ENVIRONMENT_PREFIX}` (`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
         part
         for name, option, variable, default, what in rows
         for part in (f"## {name.strip('`')}", f"{what} Option {option}, environment {variable}, default {default}.")
     ]
-    table = _table(("name", "option", "environment", "default", "what"), rows)
+    table = _table(("name", "default", "what"), [(name, default, what) for name, _, _, default, what in rows])
     return _document("Settings of the emulator", intro, table, *told)
 
 
