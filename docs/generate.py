@@ -54,8 +54,8 @@ def settings() -> str:
     ]
     intro = (
         "A setting comes from the argument of `svcnb.Emulator` or the option of `svcnb emulator`, else from the "
-        "environment, else its default. The option is the name with hyphens (`--starter-credits`), the variable the name in "
-        f"capitals behind `{ENVIRONMENT_PREFIX}` (`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
+        "environment, else its default. The option is the name with hyphens (`--starter-credits`), the variable the "
+        f"name in capitals behind `{ENVIRONMENT_PREFIX}` (`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
         part

@@ -77,10 +77,10 @@ def test_a_learner_with_a_place_in_a_workshop_gets_no_emulator_of_their_own(tmp_
         ) as lab:
             assert lab.stdout is not None
             said = [lab.stdout.readline().split() for _ in range(5)]
-            lab.send_signal(signal.SIGINT)
+            lab.send_signal(signal.SIGTERM)
             lab.communicate(timeout=DEADLINE_S)
         assert ["Workshop", told["Emulator"].strip()] in said
         assert ["Ctrl-C", "stops", "JupyterLab."] in said
         assert answer(f"{told['Emulator'].strip()}/core/v1/get_node_chain_config", "")  # the workshop goes on
-        workshop.send_signal(signal.SIGINT)
+        workshop.send_signal(signal.SIGTERM)
         workshop.communicate(timeout=DEADLINE_S)
