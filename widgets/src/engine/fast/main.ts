@@ -16,7 +16,7 @@ import { locateSyntaxError } from "../runtime/syntax.ts";
 import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
-import { Vm } from "./vm.ts";
+import { sizeOf, Vm } from "./vm.ts";
 
 // Memory of WebAssembly never shrinks: past this an engine is made anew.
 const MOST_GROWN = 32 * 2 ** 20;
@@ -70,7 +70,7 @@ function look(source: string): { trap: string } | { end: string } | null {
 
 /** Overwrites all that a run has left behind. Done when its answer is out, so that the next one waits for nothing. */
 function forget(whole: boolean): void {
-  if (!whole || vm.size > image.memory.length + MOST_GROWN) vm = new Vm(binary);
+  if (!whole || vm.size > sizeOf(image) + MOST_GROWN) vm = new Vm(binary);
   vm.restore(image);
 }
 
@@ -88,7 +88,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
     return true;
   }
   const arrived = performance.now();
-  vm.limit(image.memory.length + job.memoryBytes);
+  vm.limit(sizeOf(image) + job.memoryBytes);
   const execution = new Execution(vm, entries, secp, internals, send);
   let arriving: Promise<Frame | null> | null = null;
   try {
