@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -36,7 +37,8 @@ def engine_processes(room: Any) -> Iterator[Any]:
 
     yield stop
     for pid in stopped:
-        os.kill(pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor's time is counted for each thread")

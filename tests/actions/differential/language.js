@@ -182,3 +182,6 @@ const main = () => { const seen = []; const o = { get [Symbol.iterator]() { seen
 
 // a name of the engine's own
 const main = () => { const $$spread = 1; return { ...$$spread }; };
+
+// a default that assigns to a parameter that is declared again
+const main = () => { const f = (a, b = ((a = 9), 7)) => { var a; return [a, b]; }; return f(1); };

@@ -16,6 +16,7 @@ import { locateSyntaxError } from "../runtime/syntax.ts";
 import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
+import { assignsInDefaults } from "./parameters.ts";
 import { sizeOf, Vm } from "./vm.ts";
 
 // Memory of WebAssembly never shrinks: past this an engine is made anew.
@@ -60,11 +61,15 @@ function look(source: string): { trap: string } | { end: string } | null {
   }
   try {
     new Script(source, { filename: SCRIPT_NAME });
-    return null;
   } catch (error) {
     const { text } = describe(error, "top level", internals.inspect);
     const shown = JSON.stringify(text + locateSyntaxError(source));
     return { end: `{"kind":"end","ok":false,"error_kind":"syntax","text":${shown}}` };
+  }
+  try {
+    return assignsInDefaults(source) ? { trap: "a default that assigns" } : null;
+  } catch (error) {
+    return { trap: `a source that V8 alone reads (${(error as Error).message})` };
   }
 }
 

@@ -38,7 +38,8 @@ for (const name of MATH.split(" ")) {
     ({
       f(...args: unknown[]) {
         let list = "";
-        for (let i = 0; i < Math.max(args.length, original.length); i++) {
+        const fewest = name === "hypot" ? 0 : original.length;
+        for (let i = 0; i < Math.max(args.length, fewest); i++) {
           list += `${i === 0 ? "" : ","}${quote(text(Number(args[i])))}`;
         }
         return Number(ask("math", name, `[${list}]`));
