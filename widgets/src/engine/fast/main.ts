@@ -16,7 +16,7 @@ import { locateSyntaxError } from "../runtime/syntax.ts";
 import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
-import { assignsInDefaults } from "./parameters.ts";
+import { oddity } from "./oddities.ts";
 import { sizeOf, Vm } from "./vm.ts";
 
 // Memory of WebAssembly never shrinks: past this an engine is made anew.
@@ -67,7 +67,8 @@ function look(source: string): { trap: string } | { end: string } | null {
     return { end: `{"kind":"end","ok":false,"error_kind":"syntax","text":${shown}}` };
   }
   try {
-    return assignsInDefaults(source) ? { trap: "a default that assigns" } : null;
+    const odd = oddity(source);
+    return odd === null ? null : { trap: odd };
   } catch (error) {
     return { trap: `a source that V8 alone reads (${(error as Error).message})` };
   }
