@@ -79,6 +79,7 @@ for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) 
       },
     }).f);
 }
+replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function of two names
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
 const SeenDate: DateConstructor = new Proxy(NativeDate, {
   apply: () => new SeenDate().toString(),
