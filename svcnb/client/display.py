@@ -10,7 +10,7 @@ from typing import Final
 _TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
 _CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
 _HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inherit)"
-_UPRIGHT: Final = ";writing-mode:vertical-rl;vertical-align:bottom;padding:8px 2px"
+_UPRIGHT: Final = ";writing-mode:vertical-rl;vertical-align:bottom;text-align:right;padding:8px 2px"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _LONG: Final = 48
