@@ -48,6 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Lets a busy machine take its time over what a lesson's cell printed; nbval itself gives up after five seconds."""
+    for item in items:
+        if hasattr(item, "output_timeout"):
+            item.output_timeout = 600
+
+
 def pytest_unconfigure() -> None:
     """Leaves nothing behind."""
     _SCRATCH.cleanup()

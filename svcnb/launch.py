@@ -22,8 +22,8 @@ from typing import IO, Any, Self
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.exit_codes import ExitCode
 
-START_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 300.0  # one that ends is noticed at once; a busy machine takes its time
+STOP_TIMEOUT_S = 30.0
 KEPT_LINES = 200
 SHOWN_LINES = 12
 
@@ -155,6 +155,7 @@ class _Process:
     """A child that prints one line of JSON when it is ready, and ends when its standard input does."""
 
     def __init__(self, command: list[str], settings: Mapping[str, object]) -> None:
+        self._owner = os.getpid()
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._writing = threading.Lock()
         self._ready: dict[str, Any] | None = None
@@ -199,7 +200,7 @@ class _Process:
         if not self._told.wait(timeout_s):
             raise EmulatorNotStarted(
                 f"the emulator was not ready within {timeout_s:g} s",
-                hint="Give it longer with start_timeout=120, or look at the lines above.",
+                hint=f"Give it longer with start_timeout={2 * timeout_s:g}, or look at the lines above.",
                 log=self._tail(),
             )
         if self._ready is None:
@@ -212,6 +213,8 @@ class _Process:
         return self._ready
 
     def stop(self) -> None:
+        if os.getpid() != self._owner:
+            return  # a forked child forgets it; the process is its parent's
         with suppress(BrokenPipeError):
             self._pipe.close()  # which ends it
         try:
@@ -223,7 +226,8 @@ class _Process:
         finally:
             self._kill_rest()
         for reader in self._readers:
-            reader.join(STOP_TIMEOUT_S)
+            if reader is not threading.current_thread():  # garbage is collected in any thread
+                reader.join(STOP_TIMEOUT_S)
         for stream in _streams(self._popen)[1:]:
             stream.close()
 

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -19,7 +21,7 @@ from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
 STOP_TIMEOUT_S = 15.0
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 300.0
 POLL_S = 0.2
 
 
@@ -50,17 +52,21 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
         environment = os.environ | {"SVC_BASE_URL": emulator.base_url, "SVC_TRIGGERS_URL": emulator.triggers_url}
         environment |= {"SVC_RPC_URL": emulator.rpc_url, "SVC_LESSONS": "shared" if shared else "own"}
         token = secrets.token_urlsafe(24)
-        chosen = port or _free_port()
-        url = f"http://127.0.0.1:{chosen}/lab/tree/{FIRST_LESSON}?token={token}"
-        server = subprocess.Popen(
-            _jupyter_command(chosen, lessons, browser=browser),
-            env=environment | {"JUPYTER_TOKEN": token} | _quiet(Path(own)),
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # else Ctrl-C would make it ask whether it should stop
-        )
+        with _held(port) as chosen:
+            server = subprocess.Popen(
+                _jupyter_command(chosen, lessons, browser=browser),
+                env=environment | {"JUPYTER_TOKEN": token} | _quiet(Path(own)),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # else Ctrl-C would make it ask whether it should stop
+            )
+            try:
+                click.echo("Starting JupyterLab …")
+                _wait_until_it_answers(server, chosen)  # an address that refuses the first click is a bad first minute
+            except BaseException:
+                _end(server)
+                raise
         try:
-            click.echo("Starting JupyterLab …")
-            _wait_until_it_answers(server, chosen)  # an address that refuses the first click is a bad first minute
+            url = f"http://127.0.0.1:{chosen}/lab/tree/{FIRST_LESSON}?token={token}"
             click.echo(f"JupyterLab  {url}")
             click.echo(f"Emulator    {emulator.base_url}")
             click.echo(f"Lessons     {lessons}")
@@ -120,11 +126,21 @@ def _quiet(own: Path) -> dict[str, str]:
     return {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def _held(port: int) -> Iterator[int]:
+    """Yields the port, or for 0 a free one, which no other program is given before JupyterLab listens there."""
+    if port:
+        yield port
+        return
+    with socket.socket() as holder:
+        # Only Linux lets two take a port so, as long as one of them listens; elsewhere somebody may be quicker.
+        if holds := sys.platform == "linux":
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        free: int = holder.getsockname()[1]
+        if not holds:
+            holder.close()
+        yield free
 
 
 def _missing(module: str) -> bool:

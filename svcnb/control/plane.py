@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
 from svcnb.protocol.durations import seconds
 
-CONTROL_TIMEOUT_S = 60.0
+CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
 
 
 class ControlPlane:

@@ -433,6 +433,11 @@ def _for_caller(error: BaseException) -> BaseException:
     return (StatementRefused if _is_final(error) else StoreUnavailable)(_short(error))
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Whether what failed inside a transaction would fail later too, as the database itself is well."""
+    return not isinstance(error, DBAPIError) or (not error.connection_invalidated and _is_final(error))
+
+
 def _is_final(error: DBAPIError) -> bool:
     """Whether the statement is to blame, and not the state that the database is in."""
     if isinstance(error, (OperationalError, InterfaceError, InternalError)):

@@ -59,7 +59,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._has_triggers = triggers is not None
         self._actions: dict[str, str] = {}
         self._keys: dict[str, str] = {}
-        self._named_at = 0.0
+        self._named_at = -NAMES_KEPT_S  # the clock that counts may begin with the machine
         self._seen: dict[str, SeenRun] = {}
 
     def about(self) -> dict[str, object]:

@@ -13,6 +13,7 @@ from svcnb.client.models.triggers import Trigger, TriggerRun
 from svcnb.client.resources import trigger_flows
 from svcnb.client.triggers import TriggersClient
 from svcnb.panels.base import Panel, command
+from svcnb.panels.loop import BACKGROUND
 from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
@@ -54,6 +55,13 @@ class TriggersPanel(Panel, bundle="triggers"):
         """The same triggers service to await in commands, with the same token."""
         told = self.triggers
         return AsyncTriggersClient(told._door.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
+
+    def close(self) -> None:
+        """Ends the panel and its connections; the client of the triggers service that it was given stays open."""
+        awaited: AsyncTriggersClient | None = self.__dict__.pop("awaited", None)
+        if awaited is not None:
+            BACKGROUND.submit(awaited.close())
+        super().close()
 
     # --- being let in -------------------------------------------------------------------------------------------
 

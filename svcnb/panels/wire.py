@@ -193,7 +193,7 @@ class Channel:
 
     def _replied(self, number: str, value: object, *, ok: bool) -> None:
         with self._lock:
-            found = self._asked.get(number)
+            found = self._asked.pop(number, None)  # of two views that answer, the first counts
         if found is None:
             return
         _, reply, _ = found

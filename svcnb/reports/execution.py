@@ -22,6 +22,9 @@ ENGINE: Final = "svcnb"
 START_TIMEOUT_S: Final = 180
 """Seconds that the kernel may take to start."""
 
+OUTPUT_TIMEOUT_S: Final = 60
+"""Seconds that outputs of a cell may arrive after its end; nbclient's own four lose those of a busy machine."""
+
 
 class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
     """papermill's own engine, but that the kernel's environment can be told: several reports may run in one process."""
@@ -35,6 +38,7 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             kernel_name=kernel_name,
             timeout=execution_timeout,
             startup_timeout=START_TIMEOUT_S,
+            iopub_timeout=OUTPUT_TIMEOUT_S,
             # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
             extra_arguments=["--IPKernelApp.log_level=40"],
         )

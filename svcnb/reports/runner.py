@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from svcnb.client.errors import SvcnbError
 from svcnb.client.remote import Executor
@@ -248,7 +249,7 @@ def _write(notebook: NotebookNode, kind: ReportKind, stem: Path, *, code: bool) 
     for path, text in zip(
         paths, (nbformat.writes(notebook) + "\n", page(notebook, kind.title, code=code)), strict=True
     ):
-        beside = path.with_name(f".{path.name}.part")
+        beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another may write the same report
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     return paths

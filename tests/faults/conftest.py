@@ -115,8 +115,11 @@ class Siege:
 
     def __init__(self, state: Path) -> None:
         self.state = state
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        # Held while the emulator is away, so that nobody else is given it: two may bind it, of whom one listens.
+        self._port_holder = socket.socket()
+        self._port_holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._port_holder.bind(("127.0.0.1", 0))
+        self.port = self._port_holder.getsockname()[1]
         self.outside = Outside()
         self.report = Report()
         self.emulator: Emulator | None = None
@@ -215,6 +218,7 @@ class Siege:
         if self.emulator is not None:
             self.emulator.stop()
             self.emulator = None
+        self._port_holder.close()
         self.outside.close()
 
 

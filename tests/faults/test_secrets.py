@@ -137,7 +137,10 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
     show("explanation", svc.explain(key, svcnb.Action(WORK), wallet))
     for path in ("state", "runs", "snapshots"):
         answer = httpx.get(
-            f"{emulator.control_url}/{path}", headers={"Authorization": f"Bearer {CONTROL_TOKEN}"}, trust_env=False
+            f"{emulator.control_url}/{path}",
+            headers={"Authorization": f"Bearer {CONTROL_TOKEN}"},
+            trust_env=False,
+            timeout=300,
         )
         shown.append((f"control plane: {path}", answer.content))
     if sys.platform == "linux":

@@ -161,7 +161,7 @@ def fuzz_api(start_fuzzed: Callable[[], Any]) -> Callable[..., FuzzReport]:
         emulator, pool = start_fuzzed()
         import httpx
 
-        description = httpx.get(f"{emulator.base_url}{API}/openapi.json", trust_env=False).json()
+        description = httpx.get(f"{emulator.base_url}{API}/openapi.json", trust_env=False, timeout=300).json()
         place, report = folder / "openapi.json", folder / "report.json"
         place.write_text(json.dumps(with_links(description)))
         command = [

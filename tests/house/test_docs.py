@@ -129,7 +129,7 @@ def test_every_error_setting_and_magic_has_a_heading(generate: ModuleType) -> No
 
 
 def test_every_route_has_a_heading_and_a_verdict(generate: ModuleType, emulator: Emulator) -> None:
-    description = httpx.get(f"{emulator.base_url}/core/v1/openapi.json", trust_env=False).json()
+    description = httpx.get(f"{emulator.base_url}/core/v1/openapi.json", trust_env=False, timeout=300).json()
     text = generate.routes()
     served = {
         f"{method.upper()} `{path}`" for path, operations in description["paths"].items() for method in operations

@@ -87,6 +87,24 @@ def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
     assert group_is_empty(int(done.stdout))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_leaves_it_to_its_parent() -> None:
+    script = """
+import os, svcnb
+with svcnb.Emulator() as emulator:
+    child = os.fork()
+    if child == 0:
+        emulator.stop()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(emulator.running, emulator.clock.now() > 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=DEADLINE_S, check=False
+    )
+    assert done.stdout == "True True\n", done.stderr
+
+
 def test_a_taken_port_is_told_as_such() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -151,6 +151,14 @@ async def test_the_person_is_asked_and_answers(panel, browser):
     assert browser.next("settled")["id"] == ask["id"]
 
 
+async def test_of_two_views_that_answer_the_first_counts(panel, browser):
+    asked = asyncio.create_task(panel.channel.ask("sign", {}, within=300))
+    ask = await asyncio.to_thread(browser.next, "ask")
+    for value in ("first", "second"):
+        browser.says(type="reply", id=ask["id"], ok=True, value=value)
+    assert await asked == "first"
+
+
 async def test_a_person_who_declines_is_an_error_with_a_hint(panel, browser):
     asked = asyncio.create_task(panel.channel.ask("sign", {}, within=300))
     ask = await asyncio.to_thread(browser.next, "ask")

@@ -28,7 +28,7 @@ async def panel(svc):
     await made.service.close()
 
 
-async def test_runs_are_told_with_names_and_amounts(panel, svc):
+async def test_runs_are_told_with_names_and_amounts(panel, svc, emulator):
     key = svc.usage_keys.create("night shift", execute_in_groups=[svc.groups.create("adders", actions=[ADD])])
     ran = svc.with_key(key).run(ADD, n=1)
     with pytest.raises(svcnb.ActionError):
@@ -36,7 +36,8 @@ async def test_runs_are_told_with_names_and_amounts(panel, svc):
     answer = await panel.read("")
     told = [(row["action"], row["key"], row["status"]) for row in answer["rows"]]
     assert told == [("add", "this client's key", "failed"), ("add", "night shift", "success")]
-    assert [row["cost_cents"] for row in answer["rows"]] == [0, ran.cost_cents]
+    charged = emulator.run_record(ran.request_id)["cost_cents"]  # less than the client's estimate on a busy machine
+    assert [row["cost_cents"] for row in answer["rows"]] == [0, charged]
     assert (answer["summary"]["count"], answer["summary"]["succeeded"]) == (2, 1)
 
 

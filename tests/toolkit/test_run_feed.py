@@ -29,12 +29,13 @@ def by_status(runs: list[SeenRun], svc: svcnb.Client) -> list[tuple[str, str]]:
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_a_run_that_both_sides_recorded_is_one_entry(svc):
+def test_a_run_that_both_sides_recorded_is_one_entry(svc, emulator):
     ran = svc.run(ADD, n=1)
     feed = RunFeed(svc, History(svc.config.history))
     (run,) = [run for run in feed.read() if run.id == ran.request_id]
     assert (run.origin, run.status, run.action, run.traced) == ("client", "success", "add", True)
-    assert run.cost_cents == ran.cost_cents
+    # What was charged, which is less than the client's estimate on a busy machine.
+    assert run.cost_cents == emulator.run_record(ran.request_id)["cost_cents"]
     assert run.past is not None
     assert run.past.params == {"n": 1}
 

@@ -24,6 +24,8 @@ from svcnb.emulator.triggers.seal import Seal
 
 START = 1_900_000_000.0
 PATIENCE_S = 300
+IDLE_LOOKS = 400
+"""Looks at the database in a row, at all of which a run waits and no lane is open: nobody will come any more."""
 
 
 class Scripted:
@@ -131,8 +133,17 @@ class Parts:
         return found
 
     async def ended(self, trigger: Any) -> list[tables.RunRecord]:
-        """Waits until all runs of a trigger have ended."""
-        return await self.until(trigger, lambda found: all(run.finished_at is not None for run in found))
+        """Waits until all runs of a trigger have ended; fails when nobody works on them any more."""
+        idle = 0
+
+        def all_ended(found: list[tables.RunRecord]) -> bool:
+            nonlocal idle
+            idle = 0 if self.lanes.lanes else idle + 1
+            done = all(run.finished_at is not None for run in found)
+            assert done or idle < IDLE_LOOKS, f"nobody works on {[(run.id, run.status) for run in found]}"
+            return done
+
+        return await self.until(trigger, all_ended)
 
     async def until_changed(self, trigger: Any, column: str, value: object) -> None:
         """Waits until a column of a trigger holds another value."""

@@ -118,7 +118,7 @@ async function main({ event, rpc }) {
 def transaction(rpc_url: str, identifier: str) -> dict[str, str]:
     """A transaction as the chain itself has it."""
     question = {"jsonrpc": "2.0", "id": 1, "method": "eth_getTransactionByHash", "params": [identifier]}
-    return dict(httpx.post(rpc_url, json=question, trust_env=False).json()["result"])
+    return dict(httpx.post(rpc_url, json=question, trust_env=False, timeout=300).json()["result"])
 
 
 def test_a_contract_event_runs_an_action_that_sends_a_transaction_back(start_emulator):
@@ -176,7 +176,7 @@ class Browser:
     """A browser as far as forms go: it keeps cookies and posts what the page holds."""
 
     def __init__(self, base_url: str) -> None:
-        self.http = httpx.Client(base_url=base_url, trust_env=False, headers={"accept": "text/html"})
+        self.http = httpx.Client(base_url=base_url, trust_env=False, headers={"accept": "text/html"}, timeout=300)
         self.page = ""
 
     def open(self, url: str) -> httpx.Response:
@@ -227,7 +227,7 @@ def test_a_form_of_another_session_or_site_approves_nothing(emulator, browser):
         fields = {"challenge": client.challenge}
         forged = browser.http.post("/agent/authorize", data=fields | {"csrf": "0" * 64})
         elsewhere = browser.http.post("/agent/authorize", data=fields, headers={"origin": "http://evil.example"})
-        stranger = httpx.post(f"{emulator.base_url}/agent/authorize", data=fields, trust_env=False)
+        stranger = httpx.post(f"{emulator.base_url}/agent/authorize", data=fields, trust_env=False, timeout=300)
         assert [forged.status_code, elsewhere.status_code, stranger.status_code] == [403, 403, 401]
         assert stranger.json()["error"] == "unauthorized"
         assert client.who() is None

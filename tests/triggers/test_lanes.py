@@ -208,6 +208,15 @@ async def test_queued_runs_survive_a_restart_in_order(make_parts):
     await after.lanes.stop(1)
 
 
+async def test_a_run_that_was_admitted_at_the_very_moment_of_a_restart_is_executed(parts):
+    trigger = await parts.trigger()
+    await parts.run(trigger, "r1")
+    await parts.lanes.restart()  # its lane was woken in this step of the loop and has not begun
+    assert not any(lane.done() for lane in parts.lanes._lanes.values())
+    (run,) = await parts.ended(trigger)
+    assert (run.status, len(parts.execution.calls)) == ("success", 1)
+
+
 async def test_an_execution_that_was_cut_off_runs_again_first_under_the_same_id(make_parts):
     before = make_parts()
     await before.lanes.start()

@@ -49,17 +49,44 @@ def refuse(store: Store):
     return begin
 
 
+TRIES = 20
+"""How often a lane may fail to go on before it is clear that it never will."""
+
+
+@pytest.fixture(autouse=True)
+def without_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane that fails again and again does so quickly, so that a test is soon red."""
+    monkeypatch.setattr(lanes, "_STORE_RETRY_S", 0.01)
+    monkeypatch.setattr(lanes, "_LONGEST_PAUSE_S", 0.05)
+
+
+@pytest.fixture
+def ended(parts, caplog):
+    """As `parts.ended`, but that it fails once the trigger's lane has failed so often."""
+
+    async def wait(trigger):
+        def all_ended(found):
+            failed = sum("cannot go on as they should" in record.getMessage() for record in caplog.records)
+            assert failed < TRIES, caplog.text
+            return all(run.finished_at is not None for run in found)
+
+        await parts.until(trigger, all_ended)
+        return await parts.ended(trigger)
+
+    return wait
+
+
 def told(caplog: pytest.LogCaptureFixture) -> str:
     """What the log says of errors."""
     return "\n".join(record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR)
 
 
-async def test_a_run_whose_end_is_refused_fails_and_the_next_one_begins(parts, refuse, caplog):
+async def test_a_run_whose_end_is_refused_fails_and_the_next_one_begins(parts, refuse, caplog, ended):
     trigger = await parts.trigger()
     await refuse("NEW.id = 'bad' AND NEW.status = 'success'")
     await parts.run(trigger, "bad", {"secret": "of the caller"})
     await parts.run(trigger, "good")
-    bad, good = await parts.ended(trigger)
+    bad, good = await ended(trigger)
     assert (bad.status, good.status) == ("failed", "success")
     assert bad.error.startswith("the run ended (success), and the service could not write down how (")
     assert bad.response is None
@@ -68,19 +95,19 @@ async def test_a_run_whose_end_is_refused_fails_and_the_next_one_begins(parts, r
     assert "of the caller" not in caplog.text
 
 
-async def test_a_run_that_cannot_be_begun_fails_and_the_next_one_begins(parts, refuse, caplog):
+async def test_a_run_that_cannot_be_begun_fails_and_the_next_one_begins(parts, refuse, caplog, ended):
     trigger = await parts.trigger()
     await refuse("NEW.id = 'bad' AND NEW.status = 'running'")
     await parts.run(trigger, "bad")
     await parts.run(trigger, "good")
-    bad, good = await parts.ended(trigger)
+    bad, good = await ended(trigger)
     assert (bad.status, good.status) == ("failed", "success")
     assert bad.error.startswith("the service could not begin this run (")
     assert [call.run_id for call in parts.execution.calls] == ["good"]
     assert "refused" in caplog.text
 
 
-async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_that_ended(parts, refuse):
+async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_that_ended(parts, refuse, ended):
     trigger = await parts.trigger()
     await refuse("NEW.id = 'bad' AND NEW.status = 'running'")
     gate = parts.execution.gates[trigger.action_code] = asyncio.Event()
@@ -88,14 +115,11 @@ async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_tha
     await parts.execution.calls_made(1)
     await parts.run(trigger, "bad")
     gate.set()
-    first, bad = await parts.ended(trigger)
+    first, bad = await ended(trigger)
     assert (first.status, first.error, bad.status) == ("success", None, "failed")
 
 
-async def test_a_run_that_the_database_does_not_take_at_all_waits_for_better_times_and_keeps_its_end(
-    parts, refuse, monkeypatch
-):
-    monkeypatch.setattr(lanes, "_STORE_RETRY_S", 0.05)
+async def test_a_run_that_the_database_does_not_take_at_all_waits_for_better_times_and_keeps_its_end(parts, refuse):
     stuck, other = await parts.trigger(), await parts.trigger()
     take_again = await refuse("NEW.id = 'bad' AND NEW.status <> 'running'")
     await parts.run(stuck, "bad")

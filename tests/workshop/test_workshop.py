@@ -83,8 +83,8 @@ def test_what_was_saved_comes_back_for_one_learner_while_the_other_goes_on(room:
     assert [group.name for group in svc.groups.list()] == ["numbers"]
     assert [each.name for each in svc.usage_keys.list()] == ["runner"]
     assert svc.actions.list() == []
-    assert svc.with_key(key).run(ACTION, n=1, until_effective=20).response == 2
-    assert svc.billing.balance().available_cents >= credit - 1
+    assert svc.billing.balance().available_cents >= credit
+    assert svc.with_key(key).run(ACTION, n=1, until_effective=300).response == 2
     assert [group.name for group in other.groups.list()] == ["hers"]
 
 

@@ -30,7 +30,7 @@ HARDFORK: Final = "prague"
 GAS_LIMIT: Final = 30_000_000
 KEPT_STATES: Final = 128
 """Blocks back to which a call can ask for old state, as many as public nodes keep. Each costs about 200 kB."""
-_START_S: Final = 20.0
+_START_S: Final = 120.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from svcnb.emulator import leases
 from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable
+from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable, is_refusal
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
@@ -135,6 +136,8 @@ class Lanes:
         for lane in waiting:
             lane.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+        # One that was woken in this very step of the loop never began, and so did not take itself out.
+        self._lanes = {trigger_id: lane for trigger_id, lane in self._lanes.items() if not lane.done()}
         await self.start()
 
     def wake(self, trigger_id: str) -> None:
@@ -216,24 +219,22 @@ class Lanes:
         Returns:
             Whether it could be written down.
         """
+        work: Callable[[Connection], Exception | None]
         if ended is None:
-            works = [
-                lambda connection: _fail_next(connection, trigger_id, NOT_BEGUN.format(problem), self._clock.now())
-            ]
+            work = partial(_fail_next, trigger_id=trigger_id, error=NOT_BEGUN.format(problem), now=self._clock.now())
         else:
+            # Alone this time: perhaps what came with it in the same transaction is to blame.
             lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
-            # First alone, as it was: perhaps what came with it in the same transaction is to blame.
-            works = [partial(_settle, ended=each, now=self._clock.now()) for each in (ended, _Ended(ended.run, lost))]
-        for work in works:
-            try:
-                await asyncio.shield(self._store.run(work))
-            except Exception as error:  # noqa: BLE001 - the lane tries again
-                _log(f"a run of trigger {trigger_id} cannot be written down", error)
-                if _is_away(error):
-                    return False  # and when it is back, from the beginning
-            else:
-                return True
-        return False
+            work = partial(_settle_or_lose, ended=ended, lost=lost, now=self._clock.now())
+        refused: Exception | None
+        is_kept = True
+        try:
+            refused = await asyncio.shield(self._store.run(work))
+        except Exception as error:  # noqa: BLE001 - the lane tries again, from the beginning
+            refused, is_kept = error, False
+        if refused is not None:
+            _log(f"a run of trigger {trigger_id} cannot be written down", refused)
+        return is_kept
 
     def _settle_and_claim(
         self, connection: Connection, trigger_id: str, ended: _Ended | None
@@ -339,6 +340,22 @@ def _oldest(connection: Connection, trigger_id: str) -> RunRecord | None:
 def _fail_next(connection: Connection, trigger_id: str, error: str, now: float) -> None:
     if leases.take(connection, _lease(trigger_id)) and (run := _oldest(connection, trigger_id)) is not None:
         _settle(connection, _Ended(run, Verdict("failed", error=error)), now)
+
+
+def _settle_or_lose(connection: Connection, ended: _Ended, lost: Verdict, now: float) -> Exception | None:
+    """Writes down how a run ended, or where the database refuses just that, that nobody knows; why it was refused.
+
+    Both in one transaction: with another between them, what was in the way of the first might be gone by the second.
+    """
+    try:
+        with connection.begin_nested():
+            _settle(connection, ended, now)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        _settle(connection, _Ended(ended.run, lost), now)
+        return error
+    return None
 
 
 def _claim(connection: Connection, run: RunRecord) -> RunRecord:

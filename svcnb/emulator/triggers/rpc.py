@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import httpx
 
-_TIMEOUT_S: Final = 10.0
+_TIMEOUT_S: Final = 30.0
 
 
 class RpcTrouble(Exception):
@@ -48,7 +48,7 @@ class Rpc:
             The ``result`` member.
 
         Raises:
-            RpcTrouble: No answer within ten seconds, or an error.
+            RpcTrouble: No answer within thirty seconds, or an error.
         """
         request = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": list(params)}
         try:

@@ -8,7 +8,11 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
-TIMEOUT_S: Final = 2.0
+REACH_S: Final = 2.0
+"""Seconds until a desk that cannot be reached is given up."""
+
+ANSWER_S: Final = 30.0
+"""Seconds that one that was reached may take: whatever it is doing, the verdict must not be lost."""
 
 
 def report(exercise: str, *, right: bool) -> None:
@@ -25,11 +29,13 @@ def report(exercise: str, *, right: bool) -> None:
 
     url = urlsplit(address)
     connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
-    connection = connect(url.hostname or "", url.port, timeout=TIMEOUT_S)
+    connection = connect(url.hostname or "", url.port, timeout=REACH_S)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     with suppress(OSError, HTTPException):
         try:
             body = json.dumps({"exercise": exercise, "right": right})
+            connection.connect()
+            connection.sock.settimeout(ANSWER_S)
             connection.request("POST", f"{url.path.rstrip('/')}/verdicts", body, headers)
             connection.getresponse().read()
         finally:
