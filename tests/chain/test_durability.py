@@ -143,8 +143,8 @@ async def test_writes_under_way_when_the_node_dies_are_all_done_once(start_chain
     assert len({name for _, name in listed}) == len(listed)
 
 
-async def raw_transfer(chain: Chain, **fields: Any) -> bytes:
-    account = Account.from_key("0x" + "42" * 32)
+async def raw_transfer(chain: Chain, key: str = "0x" + "42" * 32, **fields: Any) -> bytes:
+    account = Account.from_key(key)
     await chain.faucet(account.address.lower(), 10**18)
     usual = {"chainId": 31337, "nonce": 0, "to": account.address, "gas": 21_000, "maxFeePerGas": 10**10}
     return bytes(account.sign_transaction(usual | {"maxPriorityFeePerGas": 0} | fields).raw_transaction)
@@ -201,16 +201,17 @@ async def test_a_refusal_that_cannot_be_noted_spoils_nothing_that_is_written_lat
     assert isinstance(local, LocalChain)
     told: list[str] = []
     chain.on_event(lambda event: told.append(event.name))
-    withdraw, broken = local._replica.withdraw, await raw_transfer(chain, gas=20_000)
+    withdraw = local._replica.withdraw
+    refused, behind = await raw_transfer(chain, gas=20_000), await raw_transfer(chain, "0x" + "43" * 32)
 
     async def on_a_full_disk(_entry: object) -> None:
         monkeypatch.setattr(local._replica, "withdraw", withdraw)
         raise StoreUnavailable("database or disk is full")
 
     monkeypatch.setattr(local._replica, "withdraw", on_a_full_disk)
-    group = asyncio.create_task(chain.write("addGroup", KEY, "behind it", "", [], []))
-    answer, _ = await asyncio.gather(local.submit(broken), group, return_exceptions=True)
-    assert isinstance(answer, StoreUnavailable)
+    # Both stand in the journal by one commit.
+    answers = await asyncio.gather(local.submit(refused), local.submit(behind), return_exceptions=True)
+    assert all(isinstance(answer, StoreUnavailable) for answer in answers)
     assert await chain.write("addAction", KEY, "later", "", 7) is None
     assert "reset" in told, "what was known of accounts may be out of date"
     await as_after_a_death(chain)
