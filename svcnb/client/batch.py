@@ -187,9 +187,9 @@ class Batch(_Results):
             for number in range(min(self._concurrency, len(work.todo)))
         ]
         with bar(len(self.params), len(self.params) - len(work.todo), wanted=self._progress) as shown, work:
-            for worker in workers:
-                worker.start()
             try:
+                for worker in workers:
+                    worker.start()
                 left = len(workers)
                 while left:
                     if ended.get() is None:
@@ -201,7 +201,8 @@ class Batch(_Results):
                 stop.set()
                 until = time.monotonic() + INTERRUPT_GRACE_S
                 for worker in workers:
-                    worker.join(max(0.0, until - time.monotonic()))
+                    if worker.ident is not None:  # it has been started
+                        worker.join(max(0.0, until - time.monotonic()))
         work.raise_if_useless()
         return self
 

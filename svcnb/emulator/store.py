@@ -181,9 +181,10 @@ class Store:
                 self._queue.put(None)
         if self._thread is not None:
             self._thread.join()
-        with suppress(SQLAlchemyError):
-            self._connection.close()
-        self._engine.dispose()
+        with self._at_work:  # a thread may be in the middle of something
+            with suppress(SQLAlchemyError):
+                self._connection.close()
+            self._engine.dispose()
 
     # --- in memory ----------------------------------------------------------------------------------------------
 

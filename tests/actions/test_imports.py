@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,23 @@ def test_the_first_use_pins_a_module_and_a_changed_file_is_refused(room: Any, im
     assert json.loads((folder / "integrity.json").read_text()) == {"left-pad@1.3.0": sha384(file.read_text())}
     file.write_text("export const version = 'tampered';")
     assert "The file was changed" in room.error(source, host=importing())
+
+
+def test_the_pins_are_whole_whenever_they_are_read(tmp_path: Path):
+    names = [f"module{n}@1.0.0" for n in range(200)]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.js").write_text(f"export default {name!r};")
+
+    def load() -> None:
+        packages = Packages(tmp_path)  # of an emulator of its own
+        for name in names:
+            packages.load(name, None)
+
+    with ThreadPoolExecutor(3) as emulators:
+        for done in [emulators.submit(load) for _ in range(3)]:
+            done.result()
+    assert {file.name for file in tmp_path.iterdir()} == {*names, "integrity.json"}
 
 
 def test_without_a_package_folder_the_missing_module_is_named(room: Any):

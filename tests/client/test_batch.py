@@ -275,6 +275,21 @@ def test_an_interrupt_returns_what_there_is_and_another_process_goes_on(emulator
     assert said.strip() == "kept True [0, 1, 2, 3] 4"
 
 
+def test_an_interrupt_while_threads_are_being_started_returns_what_there_is_too(scripted, monkeypatch) -> None:
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if self.name == "svc-map-1":
+                raise KeyboardInterrupt
+            super().start()
+
+    svc = scripted(lambda request: answer(number(request)))
+    with monkeypatch.context() as patched:
+        patched.setattr("svcnb.client.batch.threading.Thread", Interrupted)
+        stopped = svc.map(DOUBLE, [{"n": n} for n in range(4)], concurrency=3)
+    assert stopped.interrupted
+    assert stopped.resume().responses() == [0, 1, 2, 3]
+
+
 def test_a_bar_is_shown_when_asked_for(scripted, capsys) -> None:
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": n} for n in range(3)], progress=True)
     assert "3/3" in capsys.readouterr().err

@@ -221,16 +221,27 @@ def test_the_words_of_the_vocabulary_make_the_paths(scripted) -> None:
     ]
 
 
-def test_the_skew_of_the_clock_is_measured_by_the_date_header(scripted) -> None:
+def test_the_skew_of_the_clock_is_measured_by_the_date_header(scripted, monkeypatch) -> None:
     from email.utils import formatdate
-    from time import time
+    from types import SimpleNamespace
 
     ahead = 240
-    svc = scripted(lambda _: httpx.Response(200, json=[], headers={"Date": formatdate(time() + ahead, usegmt=True)}))
+    here = SimpleNamespace(now=1_800_000_000.9)
+    clock = SimpleNamespace(time=lambda: here.now, perf_counter=lambda: here.now)
+    monkeypatch.setattr("svcnb.client._http.time", clock)
+    monkeypatch.setattr("svcnb.client.client.time", clock)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        here.now += 0.1  # the way there
+        date = formatdate(here.now + ahead, usegmt=True)
+        here.now += 0.1  # and back
+        return httpx.Response(200, json=[], headers={"Date": date})
+
+    svc = scripted(answer)
     assert svc.clock_skew is None
     svc.wallets.list()
-    assert svc.clock_skew == pytest.approx(ahead, abs=1.0)
-    assert svc.now() == pytest.approx(time() + ahead, abs=1.5)
+    assert svc.clock_skew == pytest.approx(ahead, abs=0.5)  # the header counts whole seconds
+    assert svc.now() == pytest.approx(here.now + ahead, abs=0.5)
 
 
 def test_one_client_serves_several_threads(scripted) -> None:

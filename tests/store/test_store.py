@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -118,6 +120,26 @@ async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) ->
     with pytest.raises(StoreUnavailable, match="closed"):
         store.run_now(lambda connection: get_meta(connection, "kept"))
     store.close()  # once more does no harm
+
+
+def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None:
+    store = Store()
+    began, gate = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> str | None:
+        began.set()
+        gate.wait(60)
+        return get_meta(connection, "schema_version")
+
+    with ThreadPoolExecutor(2) as threads:
+        asked = threads.submit(store.run_now, slow)
+        assert began.wait(60)
+        ending = threads.submit(store.close)
+        while not store._closed:
+            time.sleep(0.001)
+        gate.set()
+        assert asked.result(60) is not None
+        ending.result(60)
 
 
 async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:

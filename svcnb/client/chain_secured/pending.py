@@ -13,8 +13,8 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -141,7 +141,8 @@ class PendingFolder:
             paths = sorted(self.folder.glob("*.pending"))
         except OSError:
             return []
-        return sorted((self._read(path) for path in paths), key=lambda record: (record.begun, record.id))
+        found = (self._read(path) for path in paths)
+        return sorted((record for record in found if record), key=lambda record: (record.begun, record.id))
 
     def get(self, identity: str) -> PendingMint:
         """One record.
@@ -149,12 +150,12 @@ class PendingFolder:
         Raises:
             InvalidArgument: There is none.
         """
-        path = self._path(identity)
-        if not path.is_file():
+        record = self._read(self._path(identity))
+        if record is None:
             raise InvalidArgument(
                 f"no mint {identity!r} is pending", hint="svc.chain_secured.pending() shows those that are."
             )
-        return self._read(path)
+        return record
 
     def remove(self, record: PendingMint) -> None:
         """Forgets a record."""
@@ -166,34 +167,38 @@ class PendingFolder:
             raise InvalidArgument(f"{identity!r} is no id of a pending mint", hint="svc.chain_secured.pending()")
         return self.folder / f"{identity}.pending"
 
-    def _read(self, path: Path) -> PendingMint:
+    def _read(self, path: Path) -> PendingMint | None:
+        """A record; None when there is none, perhaps no longer: whoever began it may just have finished it."""
         try:
             _require_private(path)
+            sealed = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+        try:
             key = self.key_file.read_bytes()
             _require_private(self.key_file)
-            return PendingMint.model_validate(json.loads(_open(key, path.read_bytes())))
+            return PendingMint.model_validate(json.loads(_open(key, sealed)))
         except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"the record {path} cannot be opened: {type(error).__name__}",
-                hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record "
-                "only if you can do without the wallet or key in it.",
-            ) from None
+            raise self._unreadable(path, error) from None
+
+    def _unreadable(self, path: Path, error: Exception) -> ConfigError:
+        return ConfigError(
+            f"the record {path} cannot be opened: {type(error).__name__}",
+            hint=f"It was sealed with {self.key_file}: bring that file back if it was moved. Delete the record "
+            "only if you can do without the wallet or key in it.",
+        )
 
     def _key(self) -> bytes:
         try:
-            key = self.key_file.read_bytes()
+            _require_private(self.key_file)
         except FileNotFoundError:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                descriptor = os.open(self.key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            except FileExistsError:  # another process of ours was quicker
-                return self._key()
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(key := secrets.token_bytes(_KEY_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
-        else:
-            _require_private(self.key_file)
+            # Two may be here at once: the key of the first stands, and is read by both.
+            with _written(self.key_file, secrets.token_bytes(_KEY_BYTES)) as draft, suppress(FileExistsError):
+                os.link(draft, self.key_file)
+        key = self.key_file.read_bytes()
         if len(key) != _KEY_BYTES:
             raise ConfigError(f"{self.key_file} is no sealing key", hint="Move it away if no record needs it any more.")
         return key
@@ -205,19 +210,29 @@ def _require_private(path: Path) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_suffix(".partial")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    with _written(path, content) as draft:
+        draft.replace(path)
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)  # or a power cut may forget the new name
         finally:
             os.close(folder)
+
+
+@contextmanager
+def _written(path: Path, content: bytes) -> Iterator[Path]:
+    """A whole file beside another, under a name of its own, to be put in its place; what is left of it goes."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _seal(key: bytes, content: bytes) -> bytes:

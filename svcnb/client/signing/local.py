@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -18,6 +19,7 @@ from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import SECRET_BYTES, address_of_secret, personal_digest, sign_digest
 
+_IMPORTING: Final = threading.Lock()
 _NEEDS: Final = "pip install 'svcnb[chain]'"
 
 
@@ -192,13 +194,15 @@ def _or_signing_error(work: Any) -> Any:
 def _account() -> Any:
     # Half a second of import, so only for key files and transactions. A library below it raises the recursion limit to
     # 100 000 for pairings that nothing here computes, and then deeply nested JSON ends a process instead of failing.
-    limit = sys.getrecursionlimit()
-    try:
-        from eth_account import Account
-    except ImportError as error:
-        raise SigningError("key files and transactions need eth-account", hint=_NEEDS) from error
-    finally:
-        sys.setrecursionlimit(limit)
+    # One thread at a time: another would take the raised limit for the one to go back to.
+    with _IMPORTING:
+        limit = sys.getrecursionlimit()
+        try:
+            from eth_account import Account
+        except ImportError as error:
+            raise SigningError("key files and transactions need eth-account", hint=_NEEDS) from error
+        finally:
+            sys.setrecursionlimit(limit)
     return Account
 
 

@@ -43,16 +43,12 @@ class Isolate(asyncio.Protocol):
         Raises:
             StartFailed: It ended or took too long; the text says what it wrote.
         """
-        ours, theirs = socket.socketpair()
-        self._errors = error_file()
         try:
-            with theirs:
-                self._process = self._host.spawn(theirs, self._errors)
-            self._process.exited.add_done_callback(self._exited)
-            loop = asyncio.get_running_loop()
-            await loop.create_unix_connection(lambda: self, sock=ours)
+            process = await self._spawn()
             async with asyncio.timeout(timeout_s):
                 await self._ready
+                # The spawner may be slower to tell the id than the process is to be warm.
+                await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
             said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
             self.close()
@@ -60,10 +56,23 @@ class Isolate(asyncio.Protocol):
         except BaseException:
             self.close()
             raise
-        if self._process.pid is not None:
+        if process.pid is not None:
             with contextlib.suppress(OSError):
-                self._statm = os.open(f"/proc/{self._process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+                self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
+
+    async def _spawn(self) -> Process:
+        ours, theirs = socket.socketpair()
+        try:
+            self._errors = error_file()
+            process = self._process = self._host.spawn(theirs, self._errors)
+            process.exited.add_done_callback(self._exited)
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
+        finally:
+            theirs.close()
+            if self._transport is None:
+                ours.close()  # nobody has taken it over
+        return process
 
     @property
     def pid(self) -> int | None:
@@ -88,6 +97,25 @@ class Isolate(asyncio.Protocol):
         """Resident memory beyond that of the idle spare."""
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
+
+    async def most_grown_bytes(self) -> int:
+        """The most resident memory that the process ever held beyond that of the idle spare, 0 where nobody tells."""
+        most = self._most_resident_bytes()
+        if most is None:
+            how, _ = await self.died()
+            most = how.held_bytes
+        return max(0, most - self._idle_bytes)
+
+    def _most_resident_bytes(self) -> int | None:
+        """None once the process has ended."""
+        if self._statm < 0:
+            return 0
+        try:
+            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - read while others wait
+                line = next(line for line in file if line.startswith("VmHWM:"))
+        except (OSError, StopIteration):
+            return None
+        return int(line.split()[1]) * 1024
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
         """Gives it a job.
@@ -142,7 +170,7 @@ class Isolate(asyncio.Protocol):
             how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
         except TimeoutError:
             how = Exit(None, reason="it does not end")
-        return how, read_error_file(self._errors) if self._errors >= 0 else ""
+        return how, read_error_file(self._errors)
 
     def close(self) -> None:
         """Ends the process and lets go of everything."""

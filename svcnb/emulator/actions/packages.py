@@ -22,6 +22,7 @@ import hashlib
 import json
 import posixpath
 import re
+import secrets
 from pathlib import Path
 
 from svcnb.emulator.actions.protocol import Module, OperationRefused
@@ -110,7 +111,10 @@ class Packages:
             # Trust on first use. A folder that cannot be written keeps working, unpinned.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
-                (self._folder / PINS).write_text(text, encoding="utf-8")
+                # Emulators may share a folder: whoever reads meanwhile sees the old file or the new one.
+                draft = self._folder / f".{PINS}-{secrets.token_hex(8)}"
+                draft.write_text(text, encoding="utf-8")
+                draft.replace(self._folder / PINS)
         elif pinned != integrity:
             raise OperationRefused(
                 f"Cannot import {name!r}: its integrity is {integrity}, {PINS} wants {pinned}. The file was changed; "

@@ -239,8 +239,14 @@ class Pool:
         if self._host is None or not self._host.alive:
             self._host = self._new_host(self._lost)
             self._host.start()
-        isolate = Isolate(self._host)
-        await isolate.start(_START_S)
+        host = self._host
+        isolate = Isolate(host)
+        try:
+            await isolate.start(_START_S)
+        except StartFailed:
+            if host.alive:
+                raise
+            return  # lost with all that it was starting, which counts as one failure: see `_lost`
         self.started += 1
         self._failures = 0
         self._ready.append(isolate)

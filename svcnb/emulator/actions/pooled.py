@@ -24,8 +24,6 @@ STATIC = Path(__file__).with_name("static")
 
 # Deno maps about 750 MiB of data segment before it runs anything (measured with 2.9.8).
 DENO_DATA_MIB = 772
-# Beyond the heap: young generation, compiled code, buffers on their way.
-_MEMORY_SLACK = 48 * 2**20
 _LOOK_S = 0.03
 FLAGS = (
     "--quiet",
@@ -175,7 +173,7 @@ class PooledEngine(ABC):
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
                 self._shares.add(session.account, _LOOK_S)
-                session.check_memory(_MEMORY_SLACK)
+                session.check_memory()
                 if session.elapsed_s > self._brief_s:
                     session.give_way()
 

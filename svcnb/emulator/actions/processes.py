@@ -28,11 +28,13 @@ class Exit:
     Attributes:
         status: Exit code, negative for a signal; None when it could not be started.
         cpu_s: Processor seconds it used.
+        held_bytes: The most resident memory that it had.
         reason: Why it could not be started, or was lost.
     """
 
     status: int | None
     cpu_s: float = 0.0
+    held_bytes: int = 0
     reason: str = ""
 
 
@@ -42,10 +44,20 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
+        self.begun: asyncio.Future[None] = loop.create_future()
+        """Done once the id is known, or will never be."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
+
+    def begin(self, pid: int) -> None:
+        """Notes its id."""
+        self.pid = pid
+        if not self.begun.done():
+            self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
         """Notes that it is gone."""
+        if not self.begun.done():
+            self.begun.set_result(None)
         if not self.exited.done():
             self.exited.set_result(how)
 
@@ -138,8 +150,10 @@ class ProcessHost:
         self._processes[process.token] = process
         try:
             self._send({"spawn": process.token}, [channel.fileno(), errors])
-        except OSError:
+        except OSError as error:
             del self._processes[process.token]
+            if isinstance(error, ConnectionError):  # seen here before the event loop tells it
+                self._lose()
             raise
         return process
 
@@ -165,6 +179,7 @@ class ProcessHost:
             except subprocess.TimeoutExpired:
                 spawner.kill()  # its children are tied to it by the kernel
                 spawner.wait()
+                self._remove_folder()
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:
@@ -184,20 +199,28 @@ class ProcessHost:
         except OSError:
             data = b""
         if not data:
-            spawner, self._spawner = self._spawner, None
-            if sys.platform != "linux":
-                self._end_orphans()
-            self._disconnect("the process that starts isolates was lost")
-            if spawner is not None:
-                spawner.kill()
-                spawner.wait()
-            if (folder := self._setup["remove"]) is not None:  # the spawner's last duty, which it could not do
-                shutil.rmtree(str(folder), ignore_errors=True)
-            self._on_lost()
+            self._lose()
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             self._hear(json.loads(line))
+
+    def _lose(self) -> None:
+        """The spawner is gone without having been stopped."""
+        spawner, self._spawner = self._spawner, None
+        if sys.platform != "linux":
+            self._end_orphans()
+        self._disconnect("the process that starts isolates was lost")
+        if spawner is not None:
+            spawner.kill()
+            spawner.wait()
+        self._remove_folder()
+        self._on_lost()
+
+    def _remove_folder(self) -> None:
+        """The last duty of a spawner that could not do it."""
+        if (folder := self._setup["remove"]) is not None:
+            shutil.rmtree(str(folder), ignore_errors=True)
 
     def _end_orphans(self) -> None:
         """Where the kernel ties no child to its parent, what a lost spawner left behind is ended here."""
@@ -209,12 +232,12 @@ class ProcessHost:
     def _hear(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.pid = message["pid"]
+                process.begin(message["pid"])
         elif "failed" in message:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
         elif (process := self._processes.pop(message["exited"], None)) is not None:
-            process.end(Exit(message["status"], message["cpu_s"]))
+            process.end(Exit(message["status"], message["cpu_s"], message["held"]))
 
     def _disconnect(self, reason: str) -> None:
         control, self._control = self._control, None
@@ -237,6 +260,8 @@ def error_file() -> int:
 
 
 def read_error_file(descriptor: int, limit: int = 16_384) -> str:
-    """What was written to an `error_file`, at most ``limit`` bytes of its end."""
+    """What was written to an `error_file`, at most ``limit`` bytes of its end; nothing when there is none (-1)."""
+    if descriptor < 0:
+        return ""
     size = os.fstat(descriptor).st_size
     return os.pread(descriptor, limit, max(0, size - limit)).decode(errors="replace")

@@ -23,11 +23,13 @@ _MAX_IN_FLIGHT = 64
 # Frames heard in one turn of the event loop, so that a flood of them does not keep others waiting.
 _AT_ONCE = 8
 # Our own work among the calls of an isolate, whose ids begin with 1.
-_AUTOPSY, _FUNDS = -1, -2
+_AUTOPSY, _FUNDS, _LAST_LOOK = -1, -2, -3
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
 _MAX_TRAP_CHARS = 200
 _MAX_RESPONSE_DEPTH = 128
+# What the engine itself may add to the heap: young generation, compiled code, buffers on their way.
+_MEMORY_SLACK = 48 * 2**20
 # What V8, Rust's allocator and Deno write when memory runs out.
 _OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
 
@@ -68,6 +70,7 @@ class Session:
         trace: Where events go.
         busy_ms: Milliseconds of work after which the isolate shall give up, so that another engine does it; 0 is never.
         grace_s: Seconds past the deadline that the isolate has to end the run by itself.
+        alone: Whether the isolate serves no other run, so that the most memory that it ever held was held by this one.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class Session:
         *,
         busy_ms: int = 0,
         grace_s: float = 0.0,
+        alone: bool = False,
     ) -> None:
         self._isolate = isolate
         self._host = host
@@ -86,6 +90,7 @@ class Session:
         self._trace = trace
         self._busy_ms = busy_ms
         self._grace_s = grace_s
+        self._alone = alone
         self.answered = False
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, limits.max_fetch_bytes))
@@ -130,7 +135,8 @@ class Session:
 
     def time_out(self) -> None:
         """Ends the run at its deadline."""
-        self._fail("timeout", timeout_text(self._limits))
+        if not self.answered:
+            self._fail("timeout", timeout_text(self._limits))
 
     def give_way(self) -> None:
         """Lets runs that begin, spares that warm up and the service itself go first; does it once."""
@@ -148,15 +154,13 @@ class Session:
         """Seconds since it began."""
         return self._trace.elapsed_s
 
-    def check_memory(self, slack_bytes: int) -> None:
-        """Ends the run if the isolate holds more than it may.
-
-        Args:
-            slack_bytes: What the engine itself may add: young generation, compiled code, read buffers.
-        """
-        grown = self._isolate.grown_bytes()
-        if grown is not None and grown > self._limits.memory_limit_mb * 2**20 + slack_bytes:
+    def check_memory(self) -> None:
+        """Ends the run if the isolate holds more than it may."""
+        if self._is_too_much(self._isolate.grown_bytes()):
             self._fail("memory", memory_text(self._limits))
+
+    def _is_too_much(self, grown_bytes: int | None) -> bool:
+        return grown_bytes is not None and grown_bytes > self._limits.memory_limit_mb * 2**20 + _MEMORY_SLACK
 
     def _look_at_funds_later(self) -> None:
         if (meter := self._host.meter) is not None:
@@ -170,7 +174,7 @@ class Session:
     async def _end_unless_paid(self, meter: Meter) -> None:
         if await meter.lasts(self._trace.elapsed_s):
             self._look_at_funds_later()
-        else:
+        elif not self.answered:
             self._fail("funds", FUNDS_TEXT)
 
     def _job(self, source: str, params: object) -> bytes:
@@ -191,7 +195,7 @@ class Session:
     def _receive(self, data: bytes) -> None:
         try:
             for heard, frame in enumerate(self._reader.feed(data), 1):
-                if self._finished.done():
+                if self._finished.done() or self.answered:
                     return
                 self._hear(frame)
                 if heard == _AT_ONCE or len(self._calls) >= _MAX_IN_FLIGHT:
@@ -254,14 +258,25 @@ class Session:
 
     def _hear_failure(self, kind: object, text: str) -> None:
         if kind == "timeout":
-            self.time_out()
+            self._fail("timeout", timeout_text(self._limits))
         elif kind == "memory":
             self._fail("memory", memory_text(self._limits))
         elif kind == "trap":
             self._trace.add("trap", what=text[:_MAX_TRAP_CHARS])
             self._fail("unsupported", unsupported_text(text[:_MAX_TRAP_CHARS]))
-        else:
+        elif kind == "syntax" or not self._alone:
             self._fail("syntax" if kind == "syntax" else "throw", text)
+        else:
+            task = asyncio.ensure_future(self._fail_as_thrown(text))
+            self._calls[_LAST_LOOK] = task
+            task.add_done_callback(lambda _: self._calls.pop(_LAST_LOOK, None))
+
+    async def _fail_as_thrown(self, text: str) -> None:
+        """Looks at the memory once more: it may have taken all that there is, and been refused more, between looks."""
+        if self._is_too_much(await self._isolate.most_grown_bytes()):
+            self._fail("memory", memory_text(self._limits))
+        else:
+            self._fail("throw", text)
 
     def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
         if call_id < 1 or call_id in self._calls:
@@ -280,7 +295,9 @@ class Session:
         except OperationRefused as refused:
             body, blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
         except Exception:  # noqa: BLE001 - whatever failed is ours; the text must not carry what it was about
-            self._fail("host", f"The operation {kind} failed inside the service. Nothing was charged; run it again.")
+            if not self.answered:
+                text = f"The operation {kind} failed inside the service. Nothing was charged; run it again."
+                self._fail("host", text)
             return
         self._isolate.write(pack({"id": call_id, **body}, blob))
 
@@ -341,8 +358,7 @@ class Session:
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
-        since = self._trace.elapsed_s
-        self._trace.add("fetch", **about, phase="start")
+        since = self._trace.add("fetch", **about, phase="start")
         try:
             answer = await self._host.fetch(request, self._limits)
         except OperationRefused as refused:
@@ -373,7 +389,7 @@ class Session:
     # --- the end ------------------------------------------------------------------------------------------------
 
     def _lost(self) -> None:
-        if not self._finished.done():
+        if not self._finished.done() and not self.answered:
             task = asyncio.ensure_future(self._autopsy())
             self._calls[_AUTOPSY] = task
             task.add_done_callback(lambda _: self._calls.pop(_AUTOPSY, None))

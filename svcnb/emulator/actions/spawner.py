@@ -10,7 +10,7 @@ Lines of JSON both ways:
     in   {"spawn": token}                                with two descriptors: standard input and output, standard error
     in   {"kill": token}  |  {"lower": token}             lower: others go first
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s"}
+    out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
@@ -98,13 +99,14 @@ class Spawner:
 
     def _spawn(self, token: int) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
+        spawner = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:
             answer: dict[str, Any] = {"failed": token, "error": str(error)}
         else:
             if pid == 0:
-                self._become_isolate(channel, errors)
+                self._become_isolate(channel, errors, spawner)
             self._tokens[pid] = token
             self._pids[token] = pid
             answer = {"spawned": token, "pid": pid}
@@ -112,13 +114,15 @@ class Spawner:
         os.close(errors)
         self._tell(answer)
 
-    def _become_isolate(self, channel: int, errors: int) -> None:
+    def _become_isolate(self, channel: int, errors: int, spawner: int) -> None:
         try:
             setup = self._setup or {}
             os.setsid()
             if self._prctl is not None:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            if os.getppid() != spawner:
+                return  # it died before its end could be tied to
             os.dup2(channel, 0)
             os.dup2(channel, 1)
             os.dup2(errors, 2)
@@ -148,7 +152,8 @@ class Spawner:
                 continue
             del self._pids[token]
             code = os.waitstatus_to_exitcode(status)
-            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime})
+            held = usage.ru_maxrss * _RSS_UNIT
+            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
 
     def _tell(self, message: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")

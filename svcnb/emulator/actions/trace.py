@@ -64,14 +64,24 @@ class Trace:
 
     def timed(self, kind: str, since_s: float, **detail: object) -> None:
         """Notes the end of something that began when `elapsed_s` was ``since_s``."""
-        self.add(kind, **detail, took_ms=round((self.elapsed_s - since_s) * 1000, 3))
+        now_s = self.elapsed_s
+        self._note(now_s, kind, {**detail, "took_ms": round((now_s - since_s) * 1000, 3)})
 
-    def add(self, kind: str, **detail: object) -> None:
-        """Notes an event now. Past `MAX_EVENTS` only the end is kept, the rest is counted."""
+    def add(self, kind: str, **detail: object) -> float:
+        """Notes an event now. Past `MAX_EVENTS` only the end is kept, the rest is counted.
+
+        Returns:
+            The moment, as `elapsed_s`.
+        """
+        now_s = self.elapsed_s
+        self._note(now_s, kind, detail)
+        return now_s
+
+    def _note(self, at_s: float, kind: str, detail: dict[str, object]) -> None:
         if len(self.events) >= MAX_EVENTS and kind != "end":
             self.dropped += 1
             return
-        self.events.append(TraceEvent(round(self.elapsed_s * 1000, 3), kind, self._memory(), detail))
+        self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), detail))
 
     def as_dict(self) -> dict[str, object]:
         """The timeline as JSON."""

@@ -97,7 +97,7 @@ class V8Engine(PooledEngine):
         }
 
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes))
+        return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
         # That of a good run may wait: taking a process apart is work, and an answer is on its way out.
