@@ -54,14 +54,15 @@ def settings() -> str:
     ]
     intro = (
         "A setting comes from the argument of `svcnb.Emulator` or the option of `svcnb emulator`, else from the "
-        "environment, else its default."
+        "environment, else its default. The option is the name with hyphens (`--starter-credits`), the variable the "
+        f"name in capitals behind `{ENVIRONMENT_PREFIX}` (`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
         part
         for name, option, variable, default, what in rows
         for part in (f"## {name.strip('`')}", f"{what} Option {option}, environment {variable}, default {default}.")
     ]
-    table = _table(("name", "option", "environment", "default", "what"), rows)
+    table = _table(("name", "default", "what"), [(name, default, what) for name, _, _, default, what in rows])
     return _document("Settings of the emulator", intro, table, *told)
 
 
@@ -147,7 +148,7 @@ def commands() -> str:
     """Every command with its own help text."""
     from svcnb.cli._root import cli
 
-    root = click.Context(cli, info_name="svcnb", terminal_width=90)
+    root = click.Context(cli, info_name="svcnb", terminal_width=90, help_option_names=["-h", "--help"])
     parts = [
         f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```" for context, command in _walk(root)
     ]

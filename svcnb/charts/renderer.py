@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from svcnb.charts.theme import THEMES, Theme, ThemeName, config
+from svcnb.charts.theme import FONT_FACE, THEMES, Theme, ThemeName, config
 from svcnb.client.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -221,4 +221,5 @@ def _named(drawn: str, said: str) -> str:
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)
     mark = hashlib.sha256(drawn.encode()).hexdigest()[:8]
     drawn = re.sub(r'(?<=[#"])@(\d+)@', rf"c{mark}-\1", drawn)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+    drawn = drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+    return drawn.replace(">", f"><style>{FONT_FACE}</style>", 1)

@@ -68,7 +68,13 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         .properties(width=WIDTH, height=_ROW)
     )
     header = alt.Header(
-        title=None, labelAngle=0, labelAlign="left", labelAnchor="start", labelOrient="top", labelPadding=2
+        title=None,
+        labelAngle=0,
+        labelAlign="left",
+        labelAnchor="start",
+        labelOrient="top",
+        labelPadding=2,
+        labelLimit=WIDTH,
     )
     # A line of its own for what cost nothing at all, too.
     kept = [name for name, _ in lines]

@@ -12,7 +12,7 @@ from svcnb.charts.bins import Array
 TIMES: Final = "\u00d7"
 """The multiplication sign, which marks what failed."""
 
-_LONGEST: Final = 44
+_LONGEST: Final = 32
 _SECONDS_BELOW_MS: Final = 5 * 60 * 1000
 
 
@@ -67,7 +67,13 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
         # Times arrive as the zone's own clock, so the scale must not convert them once more.
         "scale": alt.Scale(type="utc", domain=[begin, end]),
         "axis": alt.Axis(
-            title=f"time ({zone})", labelOverlap=True, tickCount=8, labelFlush=False, labelExpr=_clock(end - begin)
+            title=f"time ({zone})",
+            labelOverlap=True,
+            labelSeparation=6,
+            # No finer than the seconds that are written.
+            tickCount=max(1, min(8, (end - begin) // 1000)),
+            labelFlush=False,
+            labelExpr=_clock(end - begin),
         ),
     }
 

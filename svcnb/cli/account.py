@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
 
@@ -43,7 +44,13 @@ def _with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-@command.command("create")
+@command.command(
+    "create",
+    epilog=examples(
+        "svcnb account create demo --save demo.key",
+        "svcnb account create treasury --chain-secured --wallet-key-file owner.key",
+    ),
+)
 @click.argument("name")
 @click.option("--description", default="", help="What it is for.")
 @click.option("--email", help="Handed on to the payment processor.")
@@ -102,7 +109,7 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
         ctx.exit(1)
 
 
-@command.command("convert")
+@command.command("convert", epilog=examples("svcnb account convert --key-file demo.key --wallet-key-file owner.key"))
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @_with_wallet
@@ -116,7 +123,7 @@ def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
     show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
 
 
-@command.command("transfer")
+@command.command("transfer", epilog=examples("svcnb account transfer 0x93ab... --wallet-key-file owner.key"))
 @click.argument("to", metavar="ADDRESS")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option

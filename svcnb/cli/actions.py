@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 
@@ -43,7 +44,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
     show(service.actions.list(group), as_json=as_json)
 
 
-@command.command("register")
+@command.command("register", epilog=examples("svcnb actions register action.js --name greet"))
 @click.argument("action")
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--description", default="", help="What it does.")

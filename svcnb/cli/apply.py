@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._service import with_service
 from svcnb.cli.plan import plan_options, triggers_of
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.command("apply")
+@click.command("apply", epilog=examples("svcnb apply account.toml --secrets new-keys.json"))
 @plan_options
 @click.option(
     "--secrets",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 
@@ -28,7 +29,7 @@ def balance(service: Client, as_json: bool) -> None:
     show(shown | {"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)
 
 
-@command.command("top-up")
+@command.command("top-up", epilog=examples("svcnb billing top-up 500 --method card"))
 @click.argument("cents", type=int)
 @click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="How to pay.")
 @json_option

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import json_option, show
 
 
-@click.command("cid")
+@click.command("cid", epilog=examples("svcnb cid action.js"))
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @json_option
 def command(file: Path, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import json_option, show
 from svcnb.exit_codes import ExitCode
 
@@ -39,7 +40,7 @@ class Finding:
     fix: str = ""
 
 
-@click.command("doctor")
+@click.command("doctor", epilog=examples("svcnb doctor", "svcnb doctor --live https://api.example.org"))
 @click.option("--live", metavar="URL", help="Compare this service's description of itself with what is spoken here.")
 @json_option
 @click.pass_context

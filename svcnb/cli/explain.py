@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import json_option, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.command("explain")
+@click.command("explain", epilog=examples("svcnb explain action.js --key-hash 0x5d1c... --wallet 0x93ab..."))
 @click.argument("action")
 @click.option(
     "--key-hash", metavar="HASH", help="Explain this usage key instead of the one in use; `svcnb keys list` shows it."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
@@ -39,7 +40,7 @@ def show_(service: Client, group: str, as_json: bool) -> None:
     show(service.groups.contents(group), as_json=as_json)
 
 
-@command.command("create")
+@command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
 @click.option("--description", default="", help="What it is for.")
 @click.option("--wallet", "wallets", multiple=True, help="A wallet that its actions may use; may be repeated.")
@@ -64,7 +65,7 @@ def remove(service: Client, group: str) -> None:
     service.groups.remove(group)
 
 
-@command.command("add-action")
+@command.command("add-action", epilog=examples("svcnb groups add-action 1 action.js"))
 @click.argument("group")
 @click.argument("action")
 @with_service

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
@@ -34,7 +35,7 @@ def list_(service: Client, as_json: bool) -> None:
     show(keys if as_json else short, as_json=as_json)
 
 
-@command.command("create")
+@command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
 @click.option("--description", default="", help="What it is for.")
 @click.option("--execute-in-group", "execute", multiple=True, help=f"Where it may run actions: {_GROUPS}.")

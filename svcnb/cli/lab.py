@@ -12,11 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
@@ -25,7 +26,7 @@ START_TIMEOUT_S = 300.0
 POLL_S = 0.2
 
 
-@click.command("lab")
+@click.command("lab", epilog=examples("svcnb lab --folder my-lessons --port 8888"))
 @click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 takes a free one.")
 @click.option("--folder", type=click.Path(file_okay=False, path_type=Path), help="Where the lessons are, or are put.")
 @click.option(
@@ -41,16 +42,17 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
 
     Notebooks find the emulator in SVC_BASE_URL; `svcnb.Client()` needs no argument there. Each lesson starts one of its
     own beside it, with fixed keys and time, so that its outputs are those that are printed.
+
+    With a place in a workshop (its environment, SVC_WORKSHOP_URL in it) no emulator is started: notebooks use the
+    workshop's.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    from svcnb.launch import Emulator
-
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # however it is told to stop, it stops both
     lessons = lessons_folder(folder)
-    with Emulator(state=state) as emulator, tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
-        environment = os.environ | {"SVC_BASE_URL": emulator.base_url, "SVC_TRIGGERS_URL": emulator.triggers_url}
-        environment |= {"SVC_RPC_URL": emulator.rpc_url, "SVC_LESSONS": "shared" if shared else "own"}
+    service = _workshop(state) or _emulator(state, shared=shared)
+    with service as (what, settings), tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
+        environment = os.environ | settings
         token = secrets.token_urlsafe(24)
         with _held(port) as chosen:
             server = subprocess.Popen(
@@ -68,12 +70,39 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
         try:
             url = f"http://127.0.0.1:{chosen}/lab/tree/{FIRST_LESSON}?token={token}"
             click.echo(f"JupyterLab  {url}")
-            click.echo(f"Emulator    {emulator.base_url}")
+            click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
             click.echo(f"Lessons     {lessons}")
-            click.echo("Ctrl-C stops both.")
+            click.echo("Ctrl-C stops both." if what == "Emulator" else "Ctrl-C stops JupyterLab.")
             server.wait()
         finally:
             _end(server)
+
+
+@contextmanager
+def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """An emulator of this command's own, and where notebooks find it."""
+    from svcnb.launch import Emulator
+
+    with Emulator(state=state) as emulator:
+        yield (
+            "Emulator",
+            {
+                "SVC_BASE_URL": emulator.base_url,
+                "SVC_TRIGGERS_URL": emulator.triggers_url,
+                "SVC_RPC_URL": emulator.rpc_url,
+                "SVC_LESSONS": "shared" if shared else "own",
+            },
+        )
+
+
+def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
+    """The emulator of the workshop in which this learner has a place; None without a place."""
+    base_url = os.environ.get("SVC_BASE_URL")
+    if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
+        return None
+    if state is not None:
+        raise click.UsageError("a workshop keeps its own state. Leave out --state, or unset SVC_WORKSHOP_URL.")
+    return nullcontext(("Workshop", {"SVC_BASE_URL": base_url, "SVC_LESSONS": "shared"}))
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import show
 from svcnb.exit_codes import ExitCode
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from svcnb.reports import Report
 
 
-@click.command("report")
+@click.command("report", epilog=examples("svcnb report --list", "svcnb report spend -p since=30d --out reports"))
 @click.argument("name", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the reports and their parameters.")
 @click.option("--param", "-p", "given", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import json_option, show
 from svcnb.cli._service import read_source, with_service
 
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     from svcnb.client import Client
 
 
-@click.command("run")
+@click.command(
+    "run",
+    epilog=examples(
+        """svcnb run action.js --params '{"n": 41}' --key-file demo.key""",
+        "echo 'const main = () => 42' | svcnb run - --json",
+    ),
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--params", default="null", help="What main receives, as JSON; @FILE reads a file.")
 @click.option("--until-effective", type=float, metavar="SECONDS", help="Keep trying while a new grant takes effect.")

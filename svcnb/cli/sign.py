@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import show
 from svcnb.cli._service import read_secret
 
@@ -22,7 +23,7 @@ FLOWS = {
 }
 
 
-@click.command("sign")
+@click.command("sign", epilog=examples("svcnb sign create-wallet --wallet-key-file owner.key"))
 @click.argument("flow", metavar="FLOW", type=click.Choice(list(FLOWS)))
 @click.option(
     "--wallet-key-file",

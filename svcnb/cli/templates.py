@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.exit_codes import ExitCode
 
@@ -39,7 +40,7 @@ def check(ctx: click.Context, registry: Path) -> None:
     click.echo(f"{len(templates)} templates and {len(templates.derived())} derived actions are as released.")
 
 
-@command.command("release")
+@command.command("release", epilog=examples("svcnb templates release templates.json tip-jar tip_jar.js --version 1"))
 @click.argument("registry", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import read_secret, read_source, with_service
 
@@ -57,7 +58,7 @@ def command() -> None:
     """
 
 
-@command.command("authorize")
+@command.command("authorize", epilog=examples("svcnb triggers authorize triggers.token"))
 @click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
@@ -103,7 +104,13 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
     show(triggers.get(trigger), as_json=as_json)
 
 
-@command.command("create")
+@command.command(
+    "create",
+    epilog=examples(
+        "svcnb triggers create orders action.js",
+        "svcnb triggers create hourly action.js --kind schedule --cron '0 * * * *'",
+    ),
+)
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="What starts it.")
@@ -181,7 +188,7 @@ def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> N
     show(found if as_json else lines, as_json=as_json)
 
 
-@command.command("cron")
+@command.command("cron", epilog=examples("svcnb triggers cron '0 9 * * 1-5' --count 3"))
 @click.argument("cron")
 @click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many times to show.")
 @json_option
@@ -198,7 +205,7 @@ def cron_(cron: str, count: int, as_json: bool) -> None:
         click.echo(f"{tick:%Y-%m-%d %H:%M:%S}")
 
 
-@command.command("event")
+@command.command("event", epilog=examples("svcnb triggers event 'Transfer(address,address,uint256)'"))
 @click.argument("signature")
 @json_option
 def event(signature: str, as_json: bool) -> None:

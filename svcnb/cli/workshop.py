@@ -7,14 +7,18 @@ import os
 import secrets
 import signal
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 
 DESK_FILE = "desk.json"
+PLACES = "places"
+_EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - refused
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -32,7 +36,12 @@ def _folder(wrapped: Any) -> Any:
     )(wrapped)
 
 
-@command.command("start")
+@command.command(
+    "start",
+    epilog=examples(
+        "svcnb workshop start ada grace alan", "svcnb workshop start --from-file names.txt --credit 500 --host 10.0.0.5"
+    ),
+)
 @click.argument("learners", nargs=-1)
 @click.option("--from-file", type=click.File(encoding="utf-8"), help="Names of learners, one a line.")
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each account, in cents.")
@@ -53,9 +62,15 @@ def start(
 ) -> None:
     """Run the emulator and the desk until Ctrl-C.
 
-    Writes FOLDER/hand-out.json (the environment of each learner's notebooks) and FOLDER/desk.json (the desk's address
-    and token), readable for you alone. Started again, it goes on with the same learners and accounts.
+    Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), the same for
+    everybody as FOLDER/hand-out.json, and FOLDER/desk.json (the desk's address and token), readable for you alone.
+    Started again, it goes on with the same learners and accounts.
     """
+    if host in _EVERYWHERE:
+        raise click.BadParameter(
+            f"learners cannot reach {host}. Name this machine's address in their network, for example --host 10.0.0.5.",
+            param_hint="--host",
+        )
     from svcnb.launch import Emulator
     from svcnb.toolkit.files import replace_file
     from svcnb.workshop import Workshop
@@ -78,7 +93,10 @@ def start(
             replace_file(folder / DESK_FILE, json.dumps({"url": desk.url, "token": desk.teacher_token}))
             click.echo(f"Emulator  {emulator.base_url}")
             click.echo(f"Board     {desk.board_url}")
-            click.echo(f"Hand-out  {folder / 'hand-out.json'} ({len(room.hand_out())} learners)")
+            for name, environment in room.hand_out().items():
+                _write_place(folder, name, environment)
+            many = len(room.hand_out())
+            click.echo(f"Places    {folder / PLACES} ({many} learner{'' if many == 1 else 's'})")
             click.echo("Ctrl-C stops it; accounts and progress are kept.")
             stop.wait()
         finally:
@@ -101,7 +119,9 @@ def board(folder: Path, as_json: bool) -> None:
 @_folder
 def add(learner: str, folder: Path) -> None:
     """Give one more learner a place; prints the environment of their notebooks."""
-    show(_ask(folder, "POST", f"/learners/{learner}/add", {})["environment"], as_json=True)
+    environment = _ask(folder, "POST", f"/learners/{learner}/add", {})["environment"]
+    _write_place(folder, learner, environment)
+    show(environment, as_json=True)
 
 
 @command.command("reset")
@@ -109,10 +129,12 @@ def add(learner: str, folder: Path) -> None:
 @_folder
 def reset(learner: str, folder: Path) -> None:
     """Give a learner a fresh account; prints the environment of their notebooks."""
-    show(_ask(folder, "POST", f"/learners/{learner}/reset", {})["environment"], as_json=True)
+    environment = _ask(folder, "POST", f"/learners/{learner}/reset", {})["environment"]
+    _write_place(folder, learner, environment)
+    show(environment, as_json=True)
 
 
-@command.command("save")
+@command.command("save", epilog=examples("svcnb workshop save ada 'before lunch'"))
 @click.argument("learner")
 @click.argument("label")
 @_folder
@@ -130,7 +152,7 @@ def restore(learner: str, label: str, folder: Path) -> None:
     show(_ask(folder, "POST", f"/learners/{learner}/restore", {"label": label}), as_json=False)
 
 
-@command.command("fault")
+@command.command("fault", epilog=examples("svcnb workshop fault chain --times 5"))
 @click.argument("part", type=click.Choice(["chain", "billing", "runtime", "cpu", "triggers"]))
 @click.option("--times", type=int, help="How many calls; without it, every call until `fault-clear`.")
 @click.option("--delay", type=float, help="Seconds that each call waits first.")
@@ -139,7 +161,8 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
     """Break a PART of the service on purpose, for the whole room."""
     order = {"part": part, "times": times, "delay_ms": None if delay is None else round(delay * 1000)}
     _ask(folder, "POST", "/teacher/faults", {name: value for name, value in order.items() if value is not None})
-    click.echo(f"{part}: {'the next ' + str(times) if times else 'all'} calls; `svcnb workshop fault-clear` ends it.")
+    calls = "all calls" if not times else "the next call" if times == 1 else f"the next {times} calls"
+    click.echo(f"{part}: {calls}; `svcnb workshop fault-clear` ends it.")
 
 
 @command.command("fault-clear")
@@ -148,6 +171,16 @@ def fault_clear(folder: Path) -> None:
     """Let everything work again."""
     _ask(folder, "DELETE", "/teacher/faults")
     click.echo("Everything works again.")
+
+
+def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> None:
+    """A learner's environment as a file for a shell, for its owner alone: keys stand in it."""
+    import shlex
+
+    from svcnb.toolkit.files import replace_file
+
+    lines = (f"export {variable}={shlex.quote(value)}\n" for variable, value in sorted(environment.items()))
+    replace_file(folder / PLACES / f"{name}.env", "".join(lines))
 
 
 def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 from typing import Final
 
 _TABLE: Final = "border-collapse:collapse;color:var(--jp-ui-font-color1,inherit);font-size:0.9em"
 _CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--jp-border-color2,#8884)"
 _HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inherit)"
+_UPRIGHT: Final = ";writing-mode:vertical-rl;vertical-align:bottom;text-align:right;padding:8px 2px"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _LONG: Final = 48
@@ -55,12 +56,17 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
     return f"<table style='{_TABLE}'><caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> str:
-    """Returns many objects as one table with a head, or the sentence ``empty`` when there are none."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, upright: Container[str] = ()) -> str:
+    """Returns many objects as one table with a head, or the sentence ``empty`` when there are none.
+
+    Heads of the columns in ``upright`` stand upright, where many narrow columns share a page.
+    """
     lines = ["<tr>" + "".join(_data(value) for value in row) + "</tr>" for row in rows]
     if not lines:
         return f"<div style='{_MUTED}'>{escape(empty)}</div>"
-    head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
+    head = "".join(
+        f"<th scope='col' style='{_HEAD}{_UPRIGHT if name in upright else ''}'>{escape(name)}</th>" for name in columns
+    )
     return f"<table style='{_TABLE}'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 

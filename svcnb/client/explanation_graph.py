@@ -18,17 +18,17 @@ MAX_GROUPS: Final = 6
 
 _WIDTH: Final = 720
 _BOX: Final = 168
-_HEIGHT: Final = 34
-_STEP: Final = 48
+_HEIGHT: Final = 40
+_STEP: Final = 54
 _LEFT: Final = 4
 _MIDDLE: Final = (_WIDTH - _BOX) // 2
 _RIGHT: Final = _WIDTH - _BOX - 4
-_LETTERS: Final = 25
+_LETTERS: Final = 22
 _TEXT: Final = "var(--jp-ui-font-color1,currentColor)"
 _MUTED: Final = "var(--jp-ui-font-color2,currentColor)"
 _CODE: Final = (
-    "margin:2px 0 0 0;padding:4px 8px;white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid "
-    "var(--jp-ui-font-color2,currentColor)"
+    "margin:2px 0 0 0;padding:4px 8px;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;"
+    "border-left:3px solid var(--jp-ui-font-color2,currentColor)"
 )
 _BAD: Final = "var(--jp-error-color1,#d33)"
 
@@ -130,7 +130,7 @@ def _box(x: float, y: float, kind: str, text: str, *, strong: bool = False) -> s
     return (
         f"<rect x='{x}' y='{y - _HEIGHT / 2:g}' width='{_BOX}' height='{_HEIGHT}' rx='4' "
         f"style='fill:var(--jp-layout-color1,none);stroke:{_TEXT};stroke-width:{width}'/>"
-        f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)} {_label(x + _BOX / 2, y + 11, text, _TEXT)}"
+        f"{_label(x + _BOX / 2, y - 4, kind, _MUTED)} {_label(x + _BOX / 2, y + 12, text, _TEXT)}"
     )
 
 

@@ -50,10 +50,14 @@ class Board:
         }
 
     def rows(self) -> list[list[str]]:
-        """One row a learner: name, marks for each lesson, how many solved."""
+        """One row a learner: name, how many solved, marks for each lesson."""
         return [
-            [name, *("".join(self._mark(name, each) for each in names) for names in self.lessons.values()), str(count)]
-            for name, count in ((name, self.solved(name)) for name in self.learners)
+            [
+                name,
+                str(self.solved(name)),
+                *("".join(self._mark(name, each) for each in names) for names in self.lessons.values()),
+            ]
+            for name in self.learners
         ]
 
     def __repr__(self) -> str:
@@ -61,7 +65,9 @@ class Board:
         return "\n".join(f"{name}: {self.solved(name)} of {total}" for name in self.learners) or "nobody is here yet"
 
     def _repr_html_(self) -> str:
-        return display.table(["learner", *self.lessons, "solved"], self.rows(), empty="nobody is here yet")
+        return display.table(
+            ["learner", "solved", *self.lessons], self.rows(), empty="nobody is here yet", upright=self.lessons
+        )
 
     def page(self, note: str = "") -> str:
         """The board as a page of its own, which renews itself."""

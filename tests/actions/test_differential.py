@@ -18,6 +18,9 @@ PARAMS = {"n": 3, "list": [1, "a", None], "text": "grüße"}
 
 # What V8 says about these errors and stacks cannot be known from QuickJS's, so they are traps.
 TRAPPED = {
+    "an object of its own conversion is a key",
+    "a key whose conversion throws",
+    "a default that assigns to a parameter that is declared again",
     "a function that is missing",
     "a variable that is missing",
     "a cause is not part of the text",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 import pytest
 
@@ -35,6 +37,33 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
     assert (command.help or "").strip().endswith((".", ")"))
     options = [option for option in command.params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
+
+
+EXAMPLES = [
+    (name, line.rpartition("svcnb ")[2])
+    for name, command in every_command().items()
+    for line in (command.epilog or "").splitlines()
+    if "svcnb " in line
+]
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES, ids=[line for _, line in EXAMPLES])
+def test_every_example_is_one_of_its_command_with_options_that_it_has(name: str, line: str) -> None:
+    words = shlex.split(line)
+    assert words[: len(name.split())] == name.split()
+    command = every_command()[name]
+    context = click.Context(command)
+    # The parser alone: files need not be there.
+    values, left, _ = command.make_parser(context).parse_args(words[len(name.split()) :])
+    needed = {param.name for param in command.params if param.required}
+    assert left == []
+    assert needed <= {key for key, value in values.items() if value is not None}
+
+
+@pytest.mark.parametrize("name", ["run", "account create", "keys create", "triggers create", "workshop start"])
+def test_a_command_that_begins_something_shows_an_example_as_it_is_typed(name: str, svcnb) -> None:
+    done = svcnb(*name.split(), "-h")
+    assert next(f"  svcnb {line}" for other, line in EXAMPLES if other == name) in done.stdout
 
 
 READING = {"list", "show", "balance", "exists", "cid", "run", "doctor"}

@@ -57,3 +57,30 @@ def test_it_opens_the_first_lesson_beside_an_emulator_and_stops_both(tmp_path: P
     for gone in (server, told["Emulator"]):
         with pytest.raises(urllib.error.URLError):
             urllib.request.urlopen(gone, timeout=5)  # noqa: S310 - loopback
+
+
+def test_a_learner_with_a_place_in_a_workshop_gets_no_emulator_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "room"
+    svcnb = [sys.executable, "-m", "svcnb"]
+    jupyter = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+    with subprocess.Popen(
+        [*svcnb, "workshop", "start", "ada", "--folder", str(folder)], stdout=subprocess.PIPE, text=True
+    ) as workshop:
+        assert workshop.stdout is not None
+        told = dict(line.split(maxsplit=1) for line in (workshop.stdout.readline() for _ in range(3)))
+        place = folder / "places/ada.env"
+        assert place.stat().st_mode & 0o777 == 0o600
+        # As a learner types it: the file is read by a shell.
+        lab_line = f'. "{place}" && exec "$@" lab --no-browser --folder "{tmp_path / "lessons"}"'
+        with subprocess.Popen(
+            ["sh", "-c", lab_line, "sh", *svcnb], stdout=subprocess.PIPE, text=True, env=os.environ | jupyter
+        ) as lab:
+            assert lab.stdout is not None
+            said = [lab.stdout.readline().split() for _ in range(5)]
+            lab.send_signal(signal.SIGTERM)
+            lab.communicate(timeout=DEADLINE_S)
+        assert ["Workshop", told["Emulator"].strip()] in said
+        assert ["Ctrl-C", "stops", "JupyterLab."] in said
+        assert answer(f"{told['Emulator'].strip()}/core/v1/get_node_chain_config", "")  # the workshop goes on
+        workshop.send_signal(signal.SIGTERM)
+        workshop.communicate(timeout=DEADLINE_S)

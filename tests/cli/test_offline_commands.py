@@ -129,6 +129,22 @@ def test_a_workshop_looks_at_every_name_before_it_makes_an_account(svcnb, tmp_pa
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - it is refused
+def test_a_workshop_wants_an_address_that_learners_can_reach(svcnb, tmp_path: Path, host: str) -> None:
+    folder = tmp_path / "room"
+    done = svcnb("workshop", "start", "ada", "--host", host, "--folder", str(folder))
+    assert done.returncode == ExitCode.USAGE
+    assert f"learners cannot reach {host}. Name this machine's address" in done.stderr
+    assert not folder.exists()
+
+
+def test_a_place_in_a_workshop_leaves_no_state_to_keep(svcnb, tmp_path: Path) -> None:
+    place = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_WORKSHOP_URL": "http://127.0.0.1:9"}
+    done = svcnb("lab", "--no-browser", "--folder", str(tmp_path), "--state", str(tmp_path / "state"), **place)
+    assert done.returncode == ExitCode.USAGE
+    assert "Leave out --state, or unset SVC_WORKSHOP_URL." in done.stderr
+
+
 def test_a_workshop_that_does_not_run_is_looked_for_in_a_folder(svcnb, tmp_path: Path) -> None:
     done = svcnb("workshop", "board", "--folder", str(tmp_path))
     assert f"no workshop runs in the folder {tmp_path}. Next step: " in done.stderr

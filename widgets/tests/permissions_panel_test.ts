@@ -209,7 +209,7 @@ Deno.test("an owner sees every transaction decoded with its gas before anything 
   equal(said.includes("first of several"), false);
   equal(commands(model, "apply"), []);
   click(button(el, "Apply"));
-  equal(model.last("command").args.calls, calls);
+  equal((model.last("command").args as { calls: string[] }).calls, calls);
   tick(el, "every wallet may be used in group 1 signers");
   await model.answer({ calls, cost: "", writes: [{ ...write, first_of_several: true }], warnings: [] });
   equal(find(el, ".svcnb-writes").textContent!.includes("first of several"), true);

@@ -18,7 +18,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# Work that takes QuickJS this long takes V8 a fraction of it; a process of its own is worth its price.
+# Work that takes QuickJS this much processor time takes V8 a fraction of it; a process of its own is worth its price.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(

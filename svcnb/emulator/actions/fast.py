@@ -36,7 +36,7 @@ class FastEngine(PooledEngine):
         processes: Processes to keep, one of them while nothing runs; while runs have to wait, up to four times as many.
         concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
-        busy_ms: Milliseconds of work after which a run ends as ``unsupported``; 0 is never.
+        busy_ms: Milliseconds of processor time after which a run ends as ``unsupported``; 0 is never.
 
     Raises:
         PartMissing: Deno or the bundle is not on this machine.

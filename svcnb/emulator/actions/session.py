@@ -68,7 +68,8 @@ class Session:
         host: Answers operations.
         limits: What the run may use.
         trace: Where events go.
-        busy_ms: Milliseconds of work after which the isolate shall give up, so that another engine does it; 0 is never.
+        busy_ms: Milliseconds of processor time after which the isolate shall give up, so that another engine does it;
+            0 is never.
         grace_s: Seconds past the deadline that the isolate has to end the run by itself.
         alone: Whether the isolate serves no other run, so that the most memory that it ever held was held by this one.
     """
@@ -233,7 +234,9 @@ class Session:
         elif kind == "cancel":
             call_id = int(frame.body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
-                task.cancel()
+                # In the next turn: what is asked and called off at once has been asked all the same, which a host that
+                # repeats a run has to know.
+                asyncio.get_running_loop().call_soon(task.cancel)
         else:
             self._hear_call(str(kind), int(frame.body["id"]), frame)
 

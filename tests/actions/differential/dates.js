@@ -58,3 +58,6 @@ const main = () => [Math.floor(Date.parse("2026-11-21T10:37:34Z") / 1000), new D
 
 // sorting dates
 const main = () => ["2026-03-01", "2025-12-31", "2026-01-15"].map((s) => new Date(s)).sort((a, b) => a - b).map((d) => d.toISOString());
+
+// the older name of toUTCString
+const main = () => { const d = new Date(5); return [d.toGMTString === d.toUTCString, d.toGMTString(), Date.prototype.toGMTString.name, String(Date.prototype.toGMTString)]; };

@@ -87,3 +87,6 @@ const main = () => { const x = [3, 1, 4, 1, 5, 9, 2, 6]; const m = x.reduce((a, 
 
 // float to fraction
 const main = () => { const out = []; for (const x of [0.1, 0.333, Math.E]) { const b = new DataView(new ArrayBuffer(8)); b.setFloat64(0, x); out.push(b.getBigUint64(0).toString(16)); } return out; };
+
+// functions of any number of arguments without one
+const main = () => [Math.hypot(), Math.hypot(undefined), Math.max(), Math.min(), Math.atan2(1), Math.pow(2), Math.hypot(-3)];

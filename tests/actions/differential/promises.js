@@ -89,3 +89,18 @@ const main = () => new Promise((done) => { const log = []; setTimeout(() => log.
 
 // an interval of a negative delay
 const main = () => new Promise((done) => { let n = 0; const id = setInterval(() => { if (++n === 3) { clearInterval(id); done(n); } }, -5); });
+
+// the error of Promise.any is complete before it is thrown
+const main = async () => { const e = await Promise.any([Promise.reject(1), Promise.reject(new Error("x"))]).catch((e) => e); return [e.message, e.stack, Object.getOwnPropertyNames(e), e.errors.map(String), (await Promise.any([]).catch((e) => e)).message]; };
+
+// Promise.any rejects with an error of its input as it is
+const main = async () => { const given = new AggregateError([1], ""); const bad = { [Symbol.iterator]() { throw given; } }; const seen = await Promise.any(bad).catch((e) => e); return [seen === given, seen.message]; };
+
+// Promise.any of a subclass of Promise
+const main = async () => { const log = []; class P extends Promise { static resolve(x) { log.push("r"); return super.resolve(x); } } const p = P.any([P.reject(0), 4]); return [p instanceof P, await p, log, Promise.any.name, Promise.any.length, "prototype" in Promise.any]; };
+
+// Promise.any fails uncaught
+const main = async () => Promise.any([(async () => { await null; throw new Error("q"); })(), Promise.reject(2)]);
+
+// Promise.any among other turns
+const main = async () => { const log = []; Promise.resolve().then(() => log.push(1)).then(() => log.push(2)).then(() => log.push(3)).then(() => log.push(4)); Promise.any([Promise.reject(0), 4]).then(() => log.push("any")); Promise.any([Promise.reject(0)]).catch(() => log.push("none")); await new Promise((r) => setTimeout(r, 5)); return log; };

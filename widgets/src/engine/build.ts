@@ -20,7 +20,7 @@ const SHARED: esbuild.BuildOptions = {
   keepNames: true, // actions see those of ethers' classes
   legalComments: "none",
   define: { global: "globalThis" },
-  external: ["node:vm"],
+  external: ["node:process", "node:vm"],
   logLevel: "warning",
 };
 

@@ -64,6 +64,14 @@ class Maker implements Host {
   }
 }
 
+/** Compiles the bundle of the realm where no image is made of what that leaves behind. */
+function compiled(module: WebAssembly.Module, realm: string): Uint8Array {
+  const vm = new Vm(module);
+  vm.host = new Maker(vm);
+  vm.initialize();
+  return vm.compile(realm, OWN_FILE);
+}
+
 /** Evaluates the bundle of the realm and answers the file to ship. */
 export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array {
   const vm = new Vm(module);
@@ -89,7 +97,7 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
   vm.evaluate(DEFINITION, OWN_FILE);
   let entry: Value;
   try {
-    vm.evaluate(realm, OWN_FILE);
+    vm.run(compiled(module, realm));
     entry = vm.member(vm.global, "__entry");
     vm.evaluate("delete globalThis.__entry", OWN_FILE);
   } catch (error) {
@@ -106,8 +114,8 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
     mailboxBytes: MAILBOX_BYTES,
   };
   vm.collect();
-  const { memory, stackPointer } = vm.snapshot();
-  const head = new TextEncoder().encode(JSON.stringify({ stackPointer, entries }));
+  const { zeros, memory, stackPointer } = vm.snapshot();
+  const head = new TextEncoder().encode(JSON.stringify({ zeros, stackPointer, entries }));
   const file = new Uint8Array(HEADER + head.length + memory.length);
   new DataView(file.buffer).setUint32(0, head.length, true);
   file.set(head, HEADER);
@@ -118,6 +126,6 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
 /** Reads such a file. */
 export function readImage(file: Uint8Array<ArrayBuffer>): { image: Image; entries: Entries } {
   const length = new DataView(file.buffer, file.byteOffset).getUint32(0, true);
-  const { stackPointer, entries } = JSON.parse(new TextDecoder().decode(file.subarray(HEADER, HEADER + length)));
-  return { image: { memory: file.subarray(HEADER + length), stackPointer }, entries };
+  const { zeros, stackPointer, entries } = JSON.parse(new TextDecoder().decode(file.subarray(HEADER, HEADER + length)));
+  return { image: { zeros, memory: file.subarray(HEADER + length), stackPointer }, entries };
 }

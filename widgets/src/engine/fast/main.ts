@@ -16,7 +16,8 @@ import { locateSyntaxError } from "../runtime/syntax.ts";
 import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
-import { Vm } from "./vm.ts";
+import { oddity } from "./oddities.ts";
+import { sizeOf, Vm } from "./vm.ts";
 
 // Memory of WebAssembly never shrinks: past this an engine is made anew.
 const MOST_GROWN = 32 * 2 ** 20;
@@ -60,17 +61,22 @@ function look(source: string): { trap: string } | { end: string } | null {
   }
   try {
     new Script(source, { filename: SCRIPT_NAME });
-    return null;
   } catch (error) {
     const { text } = describe(error, "top level", internals.inspect);
     const shown = JSON.stringify(text + locateSyntaxError(source));
     return { end: `{"kind":"end","ok":false,"error_kind":"syntax","text":${shown}}` };
   }
+  try {
+    const odd = oddity(source);
+    return odd === null ? null : { trap: odd };
+  } catch (error) {
+    return { trap: `a source that V8 alone reads (${(error as Error).message})` };
+  }
 }
 
 /** Overwrites all that a run has left behind. Done when its answer is out, so that the next one waits for nothing. */
 function forget(whole: boolean): void {
-  if (!whole || vm.size > image.memory.length + MOST_GROWN) vm = new Vm(binary);
+  if (!whole || vm.size > sizeOf(image) + MOST_GROWN) vm = new Vm(binary);
   vm.restore(image);
 }
 
@@ -88,7 +94,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
     return true;
   }
   const arrived = performance.now();
-  vm.limit(image.memory.length + job.memoryBytes);
+  vm.limit(sizeOf(image) + job.memoryBytes);
   const execution = new Execution(vm, entries, secp, internals, send);
   let arriving: Promise<Frame | null> | null = null;
   try {

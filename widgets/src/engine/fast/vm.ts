@@ -11,6 +11,7 @@ interface Exports {
   readonly __stack_pointer: WebAssembly.Global<"i32">;
   _initialize(): void;
   wasm_malloc(size: number): number;
+  wasm_free(at: number): void;
   qjs_init(): number;
   qjs_set_interrupt_handler(on: number): void;
   qjs_set_promise_rejection_handler(on: number): void;
@@ -19,6 +20,8 @@ interface Exports {
   qjs_set_gc_threshold(bytes: number): void;
   qjs_run_gc(): void;
   qjs_eval(code: number, length: number, file: number, flags: number): number;
+  qjs_compile(code: number, length: number, file: number, flags: number, how: number, size: number): number;
+  qjs_eval_bytecode(code: number, length: number): number;
   qjs_call(f: number, self: number, count: number, list: number): number;
   qjs_get_global(): number;
   qjs_get_undefined(): number;
@@ -58,14 +61,22 @@ export interface Host {
 
 /** A memory to start runs from. */
 export interface Image {
+  /** Bytes that are zero at its beginning: most of the stack. They are not part of `memory`. */
+  readonly zeros: number;
   readonly memory: Uint8Array<ArrayBuffer>;
   readonly stackPointer: number;
+}
+
+/** Bytes of the whole memory of an image. */
+export function sizeOf({ zeros, memory }: Image): number {
+  return zeros + memory.length;
 }
 
 const PAGE = 65536;
 const STACK_BYTES = 400 * 1024;
 // The image alone is larger than QuickJS's own threshold: collecting it again and again would be all it does.
 const COLLECT_BYTES = 32 * 2 ** 20;
+const STRIP_SOURCE = 16; // of `qjs_compile`
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -133,16 +144,22 @@ export class Vm {
 
   /** All of the memory as it is now. */
   snapshot(): Image {
-    return { memory: this.#view().slice(), stackPointer: this.#exports.__stack_pointer.value };
+    const bytes = this.#view();
+    const words = new Int32Array(bytes.buffer);
+    let zeros = 0;
+    while (words[zeros] === 0) zeros++;
+    const memory = bytes.slice(zeros * words.BYTES_PER_ELEMENT);
+    return { zeros: bytes.length - memory.length, memory, stackPointer: this.#exports.__stack_pointer.value };
   }
 
   /** Puts the memory back; what lies beyond the image becomes zero. */
   restore(image: Image): void {
-    const missing = image.memory.length - this.#view().length;
+    const missing = sizeOf(image) - this.#view().length;
     if (missing > 0) this.#exports.memory.grow(Math.ceil(missing / PAGE));
     const bytes = this.#view();
-    bytes.set(image.memory);
-    if (bytes.length > image.memory.length) bytes.fill(0, image.memory.length);
+    bytes.fill(0, 0, image.zeros);
+    bytes.set(image.memory, image.zeros);
+    if (bytes.length > sizeOf(image)) bytes.fill(0, sizeOf(image));
     this.#exports.__stack_pointer.value = image.stackPointer;
   }
 
@@ -167,7 +184,31 @@ export class Vm {
    */
   evaluate(source: string, file: string): Value {
     const [code, length] = this.#put(encoder.encode(source));
-    return this.#checked(this.#exports.qjs_eval(code, length, this.#name(file), 0));
+    const value = this.#exports.qjs_eval(code, length, this.#name(file), 0);
+    this.#exports.wasm_free(code);
+    return this.#checked(value);
+  }
+
+  /**
+   * Compiles a script for `run`. Its functions have no text of their own.
+   *
+   * @throws {Thrown} It does not parse.
+   */
+  compile(source: string, file: string): Uint8Array {
+    const [text, length] = this.#put(encoder.encode(source));
+    const out = this.#exports.wasm_malloc(4);
+    const code = this.#exports.qjs_compile(text, length, this.#name(file), 0, STRIP_SOURCE, out);
+    if (code === 0) throw new Thrown(this.#exports.qjs_get_exception(), "a script that does not parse");
+    const size = new DataView(this.#view().buffer).getUint32(out, true);
+    return this.#view().slice(code, code + size);
+  }
+
+  /** Runs what the same build of the engine compiled. @throws {Thrown} It threw. */
+  run(code: Uint8Array): Value {
+    const [at, length] = this.#put(code);
+    const value = this.#exports.qjs_eval_bytecode(at, length);
+    this.#exports.wasm_free(at);
+    return this.#checked(value);
   }
 
   /** @throws {Thrown} It threw. */
@@ -208,7 +249,9 @@ export class Vm {
 
   newString(text: string): Value {
     const [at, length] = this.#put(encoder.encode(text));
-    return this.#exports.qjs_new_string(at, length);
+    const value = this.#exports.qjs_new_string(at, length);
+    this.#exports.wasm_free(at);
+    return value;
   }
 
   newNumber(value: number): Value {

@@ -78,7 +78,7 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
   const columns = [{ id: EVERY_GROUP, name: "every group" }, ...shown.groups];
   const table = h("table", { class: "svcnb-matrix" });
   table.append(
-    h("caption", { class: "svcnb-muted" }, "Arrow keys move between the boxes, space changes one."),
+    h("caption", { class: "svcnb-muted" }, stay("Arrow keys move between the boxes, space changes one.")),
     h(
       "thead",
       {},
@@ -101,7 +101,7 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
       h(
         "tr",
         { class: "svcnb-section" },
-        h("th", { scope: "rowgroup", colspan: columns.length + 1 }, title),
+        h("th", { scope: "rowgroup", colspan: columns.length + 1 }, stay(title)),
       ),
     );
     for (const row of rows.slice(0, MOST_ROWS)) body.append(line(row, columns, ticks, locked, ticked));
@@ -114,13 +114,18 @@ export function matrix(shown: Shown, ticks: Ticks, filter: string, locked: boole
 }
 
 function note(columns: Column[], text: string): HTMLElement {
-  return h("tr", {}, h("td", { colspan: columns.length + 1, class: "svcnb-muted" }, text));
+  return h("tr", {}, h("td", { colspan: columns.length + 1, class: "svcnb-muted" }, stay(text)));
+}
+
+/** A text that stays in sight while the matrix is scrolled sideways. */
+function stay(text: string): HTMLElement {
+  return h("span", { class: "svcnb-stay" }, text);
 }
 
 function line(row: Row, columns: Column[], ticks: Ticks, locked: boolean, ticked: () => void): HTMLElement {
   const head = h(
     "th",
-    { scope: "row", title: row.note },
+    { scope: "row", title: `${row.name} ${row.note}` },
     h("span", { class: "svcnb-name" }, row.name),
     h("small", { class: "svcnb-hint" }, brief(row.note)),
   );

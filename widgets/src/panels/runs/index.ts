@@ -121,7 +121,13 @@ class View {
   private async draw(): Promise<void> {
     const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
     this.drawings.replaceChildren(
-      ...drawn.map((svg) => h("div", { class: "svcnb-scroll" }, drawing(svg) as HTMLElement)),
+      ...drawn.map((svg) =>
+        h(
+          "div",
+          { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Chart" },
+          drawing(svg) as HTMLElement,
+        )
+      ),
     );
   }
 

@@ -75,13 +75,13 @@ export function table(opened: (id: string) => void): Table {
           moment(started_at),
         ),
       ),
-      h("td", {}, action),
+      h("td", { class: "svcnb-cut", title: action }, action),
       h("td", {}, status(row.status)),
       h("td", { class: "svcnb-number" }, duration(elapsed)),
       h("td", { class: "svcnb-number" }, cost_cents ? dollars(cost_cents) : "–"),
       h("td", {}, key),
       h("td", {}, ORIGINS[origin] ?? origin),
-      h("td", { class: "svcnb-error-text" }, error),
+      h("td", { class: "svcnb-error-text", title: error || null }, error),
     );
   }
 

@@ -62,9 +62,9 @@ export default panel("Triggers", (at) => {
       "tr",
       {},
       h("td", {}, box, state),
-      h("th", { scope: "row" }, name),
+      h("th", { scope: "row", class: "svcnb-whole" }, name),
       h("td", {}, KINDS[kind] ?? kind),
-      h("td", {}, h("code", {}, when)),
+      h("td", { class: "svcnb-whole" }, h("code", {}, when)),
       h("td", {}, open, removal(trigger)),
     );
   };

@@ -3,7 +3,7 @@
  * very code that the other engine uses.
  */
 import { ask, host, quote, trap } from "./host.ts";
-import { functionText } from "./mend.ts";
+import { functionText, isOwn } from "./mend.ts";
 import { isTimeout } from "./timers.ts";
 
 const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
@@ -168,7 +168,7 @@ class Description {
       case "BigInt":
         return this.value(apply(valueOf[brand], object, []) as unknown);
       case "Function":
-        return quote(functionKind(apply(functionText, object, [])));
+        return quote(isOwnClass(object) ? "class" : functionKind(apply(functionText, object, [])));
     }
     if (ArrayBuffer.isView(object) && brand !== "DataView") {
       let text = "";
@@ -233,6 +233,11 @@ class Description {
 function symbolKind(symbol: symbol): number {
   if (keyFor(symbol) !== undefined) return 1;
   return WELL_KNOWN.includes(symbol) ? 2 : 0;
+}
+
+/** Classes of the image have no text to tell them by. */
+function isOwnClass(f: object): boolean {
+  return isOwn(f) && getOwnPropertyDescriptor(f, "prototype")?.writable === false;
 }
 
 function functionKind(source: string): string {

@@ -71,11 +71,6 @@ const WORDS: readonly [RegExp, (found: string[]) => string][] = [
 /** Gives an error that the engine made V8's message. */
 function reword(error: Error): void {
   const message = `${error.message}`;
-  if (message === "" && error.name === "AggregateError") {
-    const value = "All promises were rejected"; // of Promise.any
-    defineProperty(error, "message", { value, writable: true, enumerable: false, configurable: true });
-    return;
-  }
   for (let i = 0; i < WORDS.length; i++) {
     const [pattern, words] = WORDS[i]!;
     const found = apply(match, pattern, [message]) as string[] | null;
@@ -98,6 +93,14 @@ function note(error: Error, frames: readonly CallSite[], exact: boolean): void {
     deleteProperty(error, LATER[i]!);
     defineProperty(error, LATER[i]!, member);
   }
+}
+
+/** Gives the error of `Promise.any` what V8's has: words, and a stack in which nothing stands. */
+export function completeAggregate(error: unknown): void {
+  if (!isError(error) || traceOf(error as Error) !== undefined) return; // whatever else it may be rejected with
+  const value = "All promises were rejected";
+  defineProperty(error as Error, "message", { value, writable: true, enumerable: false, configurable: true });
+  note(error as Error, [], true);
 }
 
 function readStack(this: object): string {

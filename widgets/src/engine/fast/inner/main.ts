@@ -7,6 +7,7 @@
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
 import { setScript } from "./mend.ts";
+import "./promises.ts";
 import "./sort.ts";
 import "./text.ts";
 import "./url.ts";

@@ -4,6 +4,7 @@
  * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
  * other bases in their digits.
  */
+import { OWN_FILE } from "../own_file.ts";
 import { BEFORE, BEHIND } from "../spread_name.ts";
 import { ask, quote, trap } from "./host.ts";
 
@@ -37,7 +38,8 @@ for (const name of MATH.split(" ")) {
     ({
       f(...args: unknown[]) {
         let list = "";
-        for (let i = 0; i < Math.max(args.length, original.length); i++) {
+        const fewest = name === "hypot" ? 0 : original.length;
+        for (let i = 0; i < Math.max(args.length, fewest); i++) {
           list += `${i === 0 ? "" : ","}${quote(text(Number(args[i])))}`;
         }
         return Number(ask("math", name, `[${list}]`));
@@ -77,6 +79,7 @@ for (const name of ["toString", "toDateString", "toTimeString", "toUTCString"]) 
       },
     }).f);
 }
+replace(NativeDate.prototype, "toGMTString", () => NativeDate.prototype.toUTCString); // one function of two names
 replace(NativeDate, "parse", () => (written: unknown) => parse(`${written}`));
 const SeenDate: DateConstructor = new Proxy(NativeDate, {
   apply: () => new SeenDate().toString(),
@@ -100,21 +103,32 @@ Object.defineProperty(globalThis, "Date", { value: SeenDate, writable: true, enu
 /** Built in here, but not in V8. */
 const THEIRS: readonly unknown[] = [queueMicrotask, DOMException];
 
-/** As QuickJS has it, of whatever function. */
+/** As QuickJS has it, of whatever function: those of the image have no text of their own. */
 export const functionText = Function.prototype.toString;
+const fileName = Object.getOwnPropertyDescriptor(Function.prototype, "fileName")!.get!;
+
+/** Whether a function is of the image, neither the action's nor the language's. */
+export function isOwn(f: unknown): boolean {
+  return apply(fileName, f, []) === OWN_FILE;
+}
 
 replace(Function.prototype, "toString", (original) =>
   ({
     f(this: unknown) {
       const source = apply(original, this, []) as string;
       for (let i = 0; i < THEIRS.length; i++) if (this === THEIRS[i]) trap("the text of a function of the web");
-      if (source.endsWith("{\n    [native code]\n}") || apply(isStandIn, standIns, [this])) {
-        return `function ${nameOf(this)}() { [native code] }`;
+      if (!apply(isStandIn, standIns, [this])) {
+        if (isOwn(this)) trap("the text of a function that is not the action's");
+        if (!source.endsWith("{\n    [native code]\n}")) return written(source);
       }
-      const own = without(without(source, BEFORE), BEHIND);
-      return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
+      return `function ${nameOf(this)}() { [native code] }`;
     },
   }).f);
+
+function written(source: string): string {
+  const own = without(without(source, BEFORE), BEHIND);
+  return apply(includes, script, [own]) ? own : trap("the text of a function that is not the action's");
+}
 
 const includes = String.prototype.includes;
 let script = "";
