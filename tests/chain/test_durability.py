@@ -20,11 +20,12 @@ from eth_account import Account
 from sqlalchemy import create_engine, insert, select, text
 from sqlalchemy.pool import NullPool
 
-from svcnb.emulator.chain import local as local_module, replica
+from svcnb.emulator.chain import connection, local as local_module, replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.store import StoreUnavailable
 from svcnb.protocol import contract
 
 if TYPE_CHECKING:
@@ -142,6 +143,87 @@ async def test_writes_under_way_when_the_node_dies_are_all_done_once(start_chain
     assert len({name for _, name in listed}) == len(listed)
 
 
+async def raw_transfer(chain: Chain, key: str = "0x" + "42" * 32, **fields: Any) -> bytes:
+    account = Account.from_key(key)
+    await chain.faucet(account.address.lower(), 10**18)
+    usual = {"chainId": 31337, "nonce": 0, "to": account.address, "gas": 21_000, "maxFeePerGas": 10**10}
+    return bytes(account.sign_transaction(usual | {"maxPriorityFeePerGas": 0} | fields).raw_transaction)
+
+
+async def test_a_transaction_that_is_sent_twice_at_once_is_known_and_done_once(start_chain: StartChain) -> None:
+    chain = await start_chain()
+    local = chain._chain
+    raw, height = await raw_transfer(chain), len(await hashes(chain))
+    receipt, again = await asyncio.gather(local.submit(raw), local.submit(raw), return_exceptions=True)
+    assert isinstance(receipt, dict)
+    assert "already known" in str(again)
+    assert len(await hashes(chain)) == height + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="whether a process stands still is seen in /proc")
+async def test_a_node_that_stands_still_between_journal_and_transaction_is_replaced_and_nothing_is_lost(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    local = chain._chain
+    assert isinstance(local, LocalChain)
+    append, patience = local._replica.append, ((replica, "_SEND_S", 1.0), (connection, "_TIMEOUT_S", 3.0))
+
+    async def append_and_stop(new: Any) -> None:
+        await append(new)
+        if new:
+            monkeypatch.setattr(local._replica, "append", append)
+            os.kill(chain.node_pid, signal.SIGSTOP)
+            threads = Path(f"/proc/{chain.node_pid}/task").iterdir
+            while not all((thread / "stat").read_text().rpartition(")")[2].split()[0] == "T" for thread in threads()):
+                await asyncio.sleep(0)
+            # Short for what is asked next, which happens in this very turn of the loop, and for nothing else.
+            for module, name, seconds in patience:
+                asyncio.get_running_loop().call_soon(setattr, module, name, getattr(module, name))
+                setattr(module, name, seconds)
+
+    monkeypatch.setattr(local._replica, "append", append_and_stop)
+    stuck = chain.node_pid
+    with pytest.raises(ChainUnavailable):
+        await chain.write("addGroup", KEY, "to nobody", "", [], [])
+    assert await chain.write("addGroup", KEY, "next", "", [], []) == 1
+    assert chain.node_pid != stuck
+    await as_after_a_death(chain)
+
+
+async def test_a_refusal_that_cannot_be_noted_spoils_nothing_that_is_written_later(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    local = chain._chain
+    assert isinstance(local, LocalChain)
+    told: list[str] = []
+    chain.on_event(lambda event: told.append(event.name))
+    withdraw = local._replica.withdraw
+    refused, behind = await raw_transfer(chain, gas=20_000), await raw_transfer(chain, "0x" + "43" * 32)
+
+    async def on_a_full_disk(_entry: object) -> None:
+        monkeypatch.setattr(local._replica, "withdraw", withdraw)
+        raise StoreUnavailable("database or disk is full")
+
+    monkeypatch.setattr(local._replica, "withdraw", on_a_full_disk)
+    # Both stand in the journal by one commit.
+    answers = await asyncio.gather(local.submit(refused), local.submit(behind), return_exceptions=True)
+    assert all(isinstance(answer, StoreUnavailable) for answer in answers)
+    assert await chain.write("addAction", KEY, "later", "", 7) is None
+    assert "reset" in told, "what was known of accounts may be out of date"
+    await as_after_a_death(chain)
+
+
+async def as_after_a_death(chain: Chain) -> None:
+    """What stands there is what the journal leads to."""
+    before = await hashes(chain)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    assert await hashes(chain) == before
+
+
 async def test_a_node_above_its_memory_ceiling_dies_alone_and_comes_back(start_chain: StartChain) -> None:
     chain = await start_chain(chain_memory_mb=256)
     await fill(chain)
@@ -243,7 +325,7 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
 ) -> None:
     program = textwrap.dedent("""
         import asyncio, os, sys
-        from svcnb.emulator.chain import local as local_module, replica
+        from svcnb.emulator.chain import connection, local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
         from svcnb.emulator.keys.custody import Custody

@@ -231,6 +231,78 @@ def test_a_transaction_whose_fate_is_unknown_is_named(beside, monkeypatch) -> No
     assert node.asked.count("eth_sendRawTransaction") == 1
 
 
+class Forgetful(httpx.HTTPTransport):
+    """Carries everything, and loses the first answers to transactions.
+
+    Args:
+        losses: How many.
+    """
+
+    def __init__(self, losses: int) -> None:
+        super().__init__()
+        self.losses = losses
+        self.sent = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        if b"eth_sendRawTransaction" in request.content:
+            self.sent += 1
+            if self.sent <= self.losses:
+                answer.read()
+                answer.close()
+                raise httpx.ReadTimeout("late", request=request)
+        return answer
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_write_whose_answer_was_lost_is_done_once_and_known_to_have_landed(
+    emulator, svc, fund, witness, losses
+) -> None:
+    from svcnb.client._http import SyncTransport
+    from svcnb.client.config import Retries
+
+    owner, carrier = fund(), Forgetful(losses)
+    client = Client(emulator.base_url, rpc_url=emulator.rpc_url, retries=Retries(attempts=2, first_delay=0))
+    client.close()
+    client._start(client.config, SyncTransport(emulator.base_url, carrier), [], owner=True)
+    with client:
+        mine = client.chain_secured.create(owner, "treasury")
+        assert carrier.sent == 2
+        assert mine.groups.create("first").id == 1
+    assert witness.nonce(owner.address) == 2
+    assert [group.name for group in svc.chain_secured.look(mine.api_key_hash).groups.list()] == ["first"]
+
+
+LATE, LOW = httpx.ReadTimeout("late"), {"error": {"code": -32003, "message": "nonce too low: next 2, tx 1"}}
+TROUBLE = {"error": {"code": -32603, "message": "the database is away"}}
+
+
+@pytest.mark.parametrize("answer", [LATE, LOW, TROUBLE])
+def test_a_transaction_that_the_node_knows_was_sent_whatever_it_answered(beside, answer) -> None:
+    mined = {"status": "0x1", "transactionHash": "0x" + "11" * 32, "blockNumber": "0x1", "gasUsed": "0x5208"}
+    known: dict[str, object] = {"eth_getTransactionByHash": {"blockNumber": None}, "eth_getTransactionReceipt": mined}
+    node = Node(eth_sendRawTransaction=answer, **known)
+    assert beside(node).chain_secured.create(OWNER, "x").receipts[0].gas_used == 21_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "known"), [(LATE, None), (LATE, LATE), (LOW, LATE), (LOW, TROUBLE), (TROUBLE, None)]
+)
+def test_it_is_not_said_to_be_refused_while_it_may_have_landed(beside, answer, known) -> None:
+    node = Node(eth_sendRawTransaction=answer, eth_getTransactionByHash=known)
+    with pytest.raises(ChainError, match="not known whether this landed") as caught:
+        beside(node).chain_secured.create(OWNER, "x")
+    assert caught.value.name == "Pending"
+    assert str(caught.value.arguments[0]).startswith("0x")
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_a_transaction_that_the_node_refuses_and_does_not_know_is_refused(beside) -> None:
+    with pytest.raises(ChainError, match="refused eth_sendRawTransaction: nonce too low") as caught:
+        beside(Node(eth_sendRawTransaction=LOW, eth_getTransactionByHash=None)).chain_secured.create(OWNER, "x")
+    assert caught.value.name != "Pending"
+
+
 def test_a_transaction_that_reverts_after_all_says_so(beside) -> None:
     mined = {"status": "0x0", "transactionHash": "0x" + "11" * 32, "blockNumber": "0x1", "gasUsed": "0x1"}
     with pytest.raises(ChainError, match="was mined and reverted"):

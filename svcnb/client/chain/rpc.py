@@ -12,6 +12,9 @@ from svcnb.client.errors import ChainError, NotTheApi, ServiceError, TransportEr
 REVERTED: Final = 3
 """Error code of a reverted call, with the contract's reason as data (EIP-1474 leaves it to nodes; all use this)."""
 
+INTERNAL_ERROR: Final = -32603
+"""Error code of a node that is in trouble itself, so that it is not known what it did (JSON-RPC 2.0)."""
+
 MAX_BATCH: Final = 50
 """Requests in one message: public nodes refuse long ones."""
 

@@ -14,7 +14,7 @@ from svcnb.client.calls import Flow, act, now, pause
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.names import Names, sentence
 from svcnb.client.chain.reverts import refused
-from svcnb.client.chain.rpc import RpcError
+from svcnb.client.chain.rpc import INTERNAL_ERROR, RpcError
 from svcnb.client.errors import ChainError, SigningError
 from svcnb.client.models.chain import Preview, Receipt, ether
 from svcnb.protocol.abi import encode
@@ -32,6 +32,8 @@ _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
 _DEFAULT_TIP_WEI: Final = 1_000_000_000
 _EXECUTE: Final = "execute(address,uint256,bytes)"
+_KNOWN: Final = ("already known", "already imported")
+"""In nodes' words about a transaction that waits for its block."""
 
 View = Callable[[str, bytes], Flow[bytes]]
 """Calls a contract without sending anything: address and call data to answer."""
@@ -226,7 +228,7 @@ class Writer:
         preview: Preview,
         on_sent: Callable[[str], object] | None,
     ) -> Flow[dict[str, Any]]:
-        sent = yield from self._sent(signer, transaction, on_sent)
+        sent = yield from self._sent(signer, transaction, preview, on_sent)
         begun, _ = yield from now()
         delay = _FIRST_POLL_S
         while True:
@@ -249,7 +251,13 @@ class Writer:
             )
         return dict(mined)
 
-    def _sent(self, signer: Signer, transaction: dict[str, Any], on_sent: Callable[[str], object] | None) -> Flow[str]:
+    def _sent(
+        self,
+        signer: Signer,
+        transaction: dict[str, Any],
+        preview: Preview,
+        on_sent: Callable[[str], object] | None,
+    ) -> Flow[str]:
         from svcnb.protocol.keccak import keccak256
 
         sign: Callable[[dict[str, Any]], str] | None = getattr(signer, "sign_transaction", None)
@@ -260,10 +268,10 @@ class Writer:
                 yield from act(lambda: on_sent(sent))
             try:
                 yield from self.chain.rpc("eth_sendRawTransaction", raw)
-            except RpcError as error:
-                # Sent again after a lost answer: the node has it already.
-                if not any(word in error.message.lower() for word in ("already known", "already imported")):
-                    raise
+            except ChainError as error:
+                # An answer may have been lost, and the transaction sent again: nodes refuse what they have already, in
+                # words of their own ("already known", or, once it is in a block, "nonce too low").
+                yield from self._require_known(sent, preview, error)
             return sent
         send = getattr(signer, "send_transaction", None)
         send_async = getattr(signer, "send_transaction_async", None)
@@ -280,6 +288,24 @@ class Writer:
         if on_sent is not None:
             yield from act(lambda: on_sent(sent))
         return sent
+
+    def _require_known(self, sent: str, preview: Preview, error: ChainError) -> Flow[None]:
+        """Goes on if a transaction arrived although sending it failed.
+
+        Raises:
+            ChainError: ``error`` itself if the node refused the transaction and does not know it; otherwise that it is
+                unknown whether it landed.
+        """
+        if isinstance(error, RpcError) and any(word in error.message.lower() for word in _KNOWN):
+            return
+        try:
+            found = yield from self.chain.rpc("eth_getTransactionByHash", sent)
+        except ChainError:
+            raise _in_doubt(preview, sent, error.message) from error
+        if found is None:
+            if isinstance(error, RpcError) and error.code != INTERNAL_ERROR:
+                raise error
+            raise _in_doubt(preview, sent, error.message) from error  # it may still be on its way
 
 
 @dataclass(frozen=True)

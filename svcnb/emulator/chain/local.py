@@ -14,8 +14,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -72,13 +72,15 @@ class LocalChain:
         self._ready = asyncio.Event()
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None
+        self._untold = False
+        """Whether the journal may have brought a transaction into a block whose receipt nobody was given."""
         self._jobs: deque[_Sending | _Work] = deque()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], None] = lambda _receipt: None
         """Called with every receipt before its sender gets an answer."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Awaited after the chain went back."""
+        """Awaited after the chain went back, or on in a way that was not told."""
 
     # --- life -------------------------------------------------------------------------------------------------------
 
@@ -194,10 +196,11 @@ class LocalChain:
                 raise RpcError(INVALID_PARAMS, f"{address} would have more than 2**256 wei")
             (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
             await self._replica.append([entry])
-            try:
-                await self._replica.apply_balance(entry)
-            except ConnectionLost:
-                await self._rebuild()
+            with self._as_the_journal_says():
+                try:
+                    await self._replica.apply_balance(entry)
+                except ConnectionLost:
+                    await self._rebuild()
             return balance
 
         return await self.exclusively(give)
@@ -299,7 +302,8 @@ class LocalChain:
         refused: set[str] = set()
         for job, entry in zip(accepted, entries, strict=True):
             try:
-                receipt = await self._send(job.transaction, entry, refused)
+                with self._as_the_journal_says():
+                    receipt = await self._send(job.transaction, entry, refused)
             except RpcError as error:
                 refused.add(job.transaction.sender)
                 _fail(job.done, error)
@@ -309,21 +313,38 @@ class LocalChain:
                     job.done.set_result(receipt)
         await self._replica.dump_when_due()
 
+    @contextmanager
+    def _as_the_journal_says(self) -> Iterator[None]:
+        """Whatever unexpected happens to an entry, the node is built again before anything else is written.
+
+        Else later entries would go to a node that lacks this one, and the journal would not lead to their blocks.
+        """
+        try:
+            yield
+        except RpcError:
+            raise  # refused, and withdrawn from the journal
+        except Exception:
+            self._ready.clear()
+            self._untold = True
+            raise
+
     async def _check(self, batch: list[_Sending]) -> list[_Sending]:
         """Refuses what the node would refuse, so that the journal holds little that was withdrawn."""
         senders = list({job.transaction.sender for job in batch})
         states = await asyncio.gather(*(self._sender_state(sender) for sender in senders))
         known = dict(zip(senders, states, strict=True))
-        accepted = []
+        accepted: dict[bytes, _Sending] = {}
         for job in batch:
             nonce, balance = known[job.transaction.sender]
-            problem = _problem(job.transaction, nonce, balance)
+            # Sent again by somebody who lost patience: not refused, but on its way.
+            sent_again = job.transaction.hash in accepted
+            problem = "already known" if sent_again else _problem(job.transaction, nonce, balance)
             if problem is None:
                 known[job.transaction.sender] = (nonce + 1, balance - job.transaction.cost)
-                accepted.append(job)
+                accepted[job.transaction.hash] = job
             else:
                 _fail(job.done, RpcError(TRANSACTION_REJECTED, problem))
-        return accepted
+        return list(accepted.values())
 
     async def _sender_state(self, sender: str) -> tuple[int, int]:
         nonce, balance = await asyncio.gather(
@@ -392,6 +413,9 @@ class LocalChain:
         self._ready.clear()
         await self._replica.rebuild()
         self._ready.set()
+        if self._untold and self.on_reset is not None:
+            self._untold = False
+            await self.on_reset()
 
 
 def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:

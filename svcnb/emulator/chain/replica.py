@@ -153,10 +153,10 @@ class Replica:
             NoBlock: The node keeps it waiting.
             ConnectionLost: The node is gone.
         """
-        # One request after the other: sent together they may overtake each other on their way through the node.
-        await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
         try:
             async with asyncio.timeout(_SEND_S):
+                # One request after the other: sent together they may overtake each other on their way through the node.
+                await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
             raise NoBlock("the node made no block of a transaction") from error
