@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from svcnb.emulator.actions.fairness import Places, Shares
+from svcnb.emulator.actions.spawner import _confine
 
 WORKS = "const main = (n) => [n]"
 WAITS = "const main = () => new Promise(() => {})"
@@ -182,6 +185,75 @@ def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(
     assert lowered == {"modest": False, "greedy": True}
     room.call(room.engine.stop())
     assert [run.result(600).error_kind for run in runs] == ["host", "host"]
+
+
+CORES = os.sched_getaffinity(0) if sys.platform == "linux" else set()
+KEPT = set(sorted(CORES)[: max(1, len(CORES) // 4)])
+several_cores = pytest.mark.skipif(len(CORES) < 2, reason="needs Linux and two cores")
+
+
+def cores_of(pid: int) -> set[frozenset[int]]:
+    """The cores that threads of a process may use."""
+    found = set()
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            found.add(frozenset(os.sched_getaffinity(int(thread.name))))
+        except ProcessLookupError:
+            continue  # it has ended
+    return found
+
+
+@pytest.mark.engine
+@several_cores
+def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_others(new_room: Any):
+    room = new_room(spares=2)
+    room.engine._brief_s = 1_000_000.0  # none is lowered for its length
+    room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
+    known(room.engine._shares)
+    runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
+    room.until(lambda: room.engine.state().running == 2, "both run")
+    pids = {session.account: session._isolate.pid for session in room.engine._sessions}
+    room.until(lambda: cores_of(pids["greedy"]) == {frozenset(CORES - KEPT)}, "one stands aside")
+    assert cores_of(pids["modest"]) == {frozenset(CORES)}
+    room.call(room.engine.stop())
+    assert [run.result(600).error_kind for run in runs] == ["host", "host"]
+
+
+@pytest.mark.engine
+@several_cores
+def test_a_spare_that_nobody_else_wants_is_warmed_aside_and_waits_on_the_cores_that_are_kept(new_room: Any):
+    room = new_room(spares=2)
+    room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
+    pool = room.engine._pool
+    first = pool._ready[0]
+    known(room.engine._shares)
+    spawner = pool._host._spawner.pid
+    assert room.value(WORKS, 1, host=room.host(account="greedy")) == [1]
+    room.until(lambda: room.engine.state().ready >= 2, "another spare is warm")
+    second, third = list(pool._ready)[:2]
+    assert second is not first
+    assert cores_of(second.pid) == {frozenset(CORES)}
+    room.until(lambda: os.sched_getaffinity(third.pid) == KEPT, "its main thread was brought near")
+    assert cores_of(third.pid) == {frozenset(KEPT), frozenset(CORES - KEPT)}
+    assert cores_of(spawner) == {frozenset(CORES)}
+
+    runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="modest")) for _ in range(2)]
+    room.until(lambda: room.engine.state().running == 2, "both run")
+    assert {session._isolate.pid for session in room.engine._sessions} == {second.pid, third.pid}
+    room.until(lambda: cores_of(third.pid) == {frozenset(CORES)}, "a run that goes on may use all cores")
+    room.call(room.engine.stop())
+    assert [run.result(600).error_kind for run in runs] == ["host", "host"]
+
+
+@several_cores
+def test_where_cores_cannot_be_chosen_nothing_changes():
+    nowhere = {max(CORES) + 1024}
+    with pytest.raises(OSError, match="Invalid argument"):
+        os.sched_setaffinity(0, nowhere)
+    _confine(os.getpid(), nowhere)
+    assert cores_of(os.getpid()) == {frozenset(CORES)}
+    _confine(os.getpid(), set())  # macOS
+    assert cores_of(os.getpid()) == {frozenset(CORES)}
 
 
 @pytest.mark.engine

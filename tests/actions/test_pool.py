@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from svcnb.emulator.actions import v8
 from svcnb.emulator.actions.protocol import EngineUnavailable
 from svcnb.parts import PartMissing
 
@@ -63,6 +64,27 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
         return ticks() - before
 
     # Hundredths of a second, both together. After the warm-up V8 still compiles in the background for a while.
+    assert any(spent_in_a_second() <= 1 for _ in range(60))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
+def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise it is ended in this moment
+    room = new_room(spares=1)
+    assert room.value("const main = () => { setTimeout(() => { for (;;); }, 1); return ['out']; }") == ["out"]
+    room.until(lambda: len(room.engine._ending) == 1, "the answer is out")
+    (isolate,) = room.engine._ending
+
+    def ticks() -> int:
+        fields = Path(f"/proc/{isolate.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    def spent_in_a_second() -> int:
+        before = ticks()
+        time.sleep(1)
+        return ticks() - before
+
+    # Hundredths of a second. V8 still compiles in the background for a while.
     assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 

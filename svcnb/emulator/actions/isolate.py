@@ -37,14 +37,18 @@ class Isolate(asyncio.Protocol):
         self._on_lost: Callable[[], None] | None = None
         self._idle_bytes = 0
 
-    async def start(self, timeout_s: float) -> None:
+    async def start(self, timeout_s: float, *, aside: bool = False) -> None:
         """Starts the process and waits until it is warm.
+
+        Args:
+            timeout_s: How long it may take.
+            aside: Whether it warms off the cores that are kept for others.
 
         Raises:
             StartFailed: It ended or took too long; the text says what it wrote.
         """
         try:
-            process = await self._spawn()
+            process = await self._spawn(aside=aside)
             async with asyncio.timeout(timeout_s):
                 await self._ready
                 # The spawner may be slower to tell the id than the process is to be warm.
@@ -60,12 +64,14 @@ class Isolate(asyncio.Protocol):
             with contextlib.suppress(OSError):
                 self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
+        if aside:
+            self._host.bring_near(process)
 
-    async def _spawn(self) -> Process:
+    async def _spawn(self, *, aside: bool) -> Process:
         ours, theirs = socket.socketpair()
         try:
             self._errors = error_file()
-            process = self._process = self._host.spawn(theirs, self._errors)
+            process = self._process = self._host.spawn(theirs, self._errors, aside=aside)
             process.exited.add_done_callback(self._exited)
             await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
         finally:
@@ -143,10 +149,14 @@ class Isolate(asyncio.Protocol):
         self._on_data = self._on_lost = None
         self.pause()
 
-    def lower(self) -> None:
-        """Gives it a smaller share of the processor from now on."""
+    def lower(self, *, aside: bool) -> None:
+        """Gives it a smaller share of the processor from now on.
+
+        Args:
+            aside: Whether it also leaves the cores that are kept for others.
+        """
         if self._process is not None:
-            self._host.lower(self._process)
+            self._host.lower(self._process, aside=aside)
 
     def pause(self) -> None:
         """Stops reading from it, so that it has to wait."""

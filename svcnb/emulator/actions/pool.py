@@ -223,26 +223,30 @@ class Pool:
             self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
-        at_once = 1 if self._is_no_hurry() else self._max_starting
+        no_hurry = self._is_no_hurry()
+        aside = no_hurry and not self._reuse  # those that come back serve everybody
+        at_once = 1 if no_hurry else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, at_once - len(self._starting))):
-            task = asyncio.ensure_future(self._add())
+            task = asyncio.ensure_future(self._add(aside=aside))
             self._starting.add(task)
             task.add_done_callback(self._added)
 
     def _is_no_hurry(self) -> bool:
         """Whether only accounts that used clearly more than others want spares: the others keep a core meanwhile."""
-        return self._shares.contested and all(self._shares.greedy(account) for account, _ in self._waiting)
+        if not self._shares.contested:
+            return False
+        return all(self._shares.greedy(account) for account, _ in self._waiting) if self._waiting else self.ready > 0
 
-    async def _add(self) -> None:
+    async def _add(self, *, aside: bool) -> None:
         if self._host is None or not self._host.alive:
             self._host = self._new_host(self._lost)
             self._host.start()
         host = self._host
         isolate = Isolate(host)
         try:
-            await isolate.start(_START_S)
+            await isolate.start(_START_S, aside=aside)
         except StartFailed:
             if host.alive:
                 raise

@@ -151,11 +151,11 @@ class PooledEngine(ABC):
         outcome = None
         session = self._session(isolate, host, limits)
         try:
+            if not self._reuse and self._shares.greedy(host.account):
+                session.give_way(aside=True)
             session.begin(source, params)
             # What follows is done while the isolate works already.
             self._sessions.add(session)
-            if not self._reuse and self._shares.greedy(host.account):
-                session.give_way()
             self._look_after()
             outcome = await session.end(waited_s)
             return outcome

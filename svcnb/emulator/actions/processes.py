@@ -131,12 +131,13 @@ class ProcessHost:
         self._loop.add_reader(ours.fileno(), self._receive)
         self._send(self._setup)
 
-    def spawn(self, channel: socket.socket, errors: int) -> Process:
+    def spawn(self, channel: socket.socket, errors: int, *, aside: bool = False) -> Process:
         """Starts a process.
 
         Args:
             channel: Becomes its standard input and output; the caller closes its own copy.
             errors: Descriptor of its standard error.
+            aside: Whether it begins off the cores that are kept for others.
 
         Returns:
             The process; whether it lives is told by ``exited``.
@@ -149,7 +150,7 @@ class ProcessHost:
         process = Process(next(self._tokens), self._loop)
         self._processes[process.token] = process
         try:
-            self._send({"spawn": process.token}, [channel.fileno(), errors])
+            self._send({"spawn": process.token, "aside": aside}, [channel.fileno(), errors])
         except OSError as error:
             del self._processes[process.token]
             if isinstance(error, ConnectionError):  # seen here before the event loop tells it
@@ -159,15 +160,20 @@ class ProcessHost:
 
     def kill(self, process: Process) -> None:
         """Ends a process by signal; nothing it does can prevent that."""
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({"kill": process.token})
+        self._order("kill", process)
 
-    def lower(self, process: Process) -> None:
-        """Gives it a smaller share of the processor than others have."""
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({"lower": process.token})
+    def lower(self, process: Process, *, aside: bool) -> None:
+        """Gives it a smaller share of the processor than others have.
+
+        Args:
+            process: The process.
+            aside: Whether it also leaves the cores that are kept for others.
+        """
+        self._order("lower", process, aside=aside)
+
+    def bring_near(self, process: Process) -> None:
+        """Takes its main thread to the cores that are kept for others, where it will wake without having to wait."""
+        self._order("near", process)
 
     async def stop(self) -> None:
         """Ends every process and the spawner, and waits until they are gone."""
@@ -180,6 +186,11 @@ class ProcessHost:
                 spawner.kill()  # its children are tied to it by the kernel
                 spawner.wait()
                 self._remove_folder()
+
+    def _order(self, what: str, process: Process, **how: bool) -> None:
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({what: process.token, **how})
 
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:

@@ -139,11 +139,15 @@ class Session:
         if not self.answered:
             self._fail("timeout", timeout_text(self._limits))
 
-    def give_way(self) -> None:
-        """Lets runs that begin, spares that warm up and the service itself go first; does it once."""
+    def give_way(self, *, aside: bool = False) -> None:
+        """Lets runs that begin, spares that warm up and the service itself go first; does it once.
+
+        Args:
+            aside: Whether it also leaves the cores that are kept for others.
+        """
         if not self.lowered:
             self.lowered = True
-            self._isolate.lower()
+            self._isolate.lower(aside=aside)
 
     @property
     def account(self) -> str:

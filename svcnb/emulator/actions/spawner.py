@@ -7,8 +7,10 @@ ends all children, removes their folder and exits.
 
 Lines of JSON both ways:
     in   {"argv", "env", "cwd", "limits", "remove"}      once, first
-    in   {"spawn": token}                                with two descriptors: standard input and output, standard error
-    in   {"kill": token}  |  {"lower": token}             lower: others go first
+    in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
+    in   {"kill": token}                                 ends it
+    in   {"near": token}                                 its main thread, onto the cores that are kept for others
+    in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
@@ -34,6 +36,9 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
+# This part of the cores, at least one, is kept free of what has to stand aside. Shares alone do not keep a core free:
+# whoever computes is looked at again at the next tick only, and a busy core makes those wait who wake on it.
+_PART_FOR_OTHERS = 4
 
 
 class Spawner:
@@ -50,6 +55,9 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
+        self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
+        self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
+        self._aside = self._cores - self._kept or self._cores
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
@@ -85,19 +93,26 @@ class Spawner:
 
     def _obey(self, order: dict[str, Any]) -> None:
         if "spawn" in order:
-            self._spawn(order["spawn"])
-        elif "kill" in order:
-            pid = self._pids.get(order["kill"])
-            if pid is not None:  # reaped here alone, so the number cannot belong to anybody else yet
-                _kill(pid)
-        elif "lower" in order:
-            pid = self._pids.get(order["lower"])
-            if pid is not None:
-                _lower(pid)
-        else:
+            self._spawn(order["spawn"], aside=order["aside"])
+        elif "argv" in order:
             self._setup = order
+        else:
+            self._treat(order)
 
-    def _spawn(self, token: int) -> None:
+    def _treat(self, order: dict[str, Any]) -> None:
+        what = next(word for word in ("kill", "near", "lower") if word in order)
+        pid = self._pids.get(order[what])
+        if pid is None:
+            return  # reaped, here alone: the number of one that is known cannot belong to anybody else yet
+        if what == "kill":
+            _kill(pid)
+        elif what == "near":
+            _bring(pid, self._kept)
+        else:
+            _confine(pid, self._aside if order["aside"] else self._cores)
+            _lower(pid)
+
+    def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
         spawner = os.getpid()
         try:
@@ -106,7 +121,7 @@ class Spawner:
             answer: dict[str, Any] = {"failed": token, "error": str(error)}
         else:
             if pid == 0:
-                self._become_isolate(channel, errors, spawner)
+                self._become_isolate(channel, errors, spawner, aside=aside)
             self._tokens[pid] = token
             self._pids[token] = pid
             answer = {"spawned": token, "pid": pid}
@@ -114,10 +129,12 @@ class Spawner:
         os.close(errors)
         self._tell(answer)
 
-    def _become_isolate(self, channel: int, errors: int, spawner: int) -> None:
+    def _become_isolate(self, channel: int, errors: int, spawner: int, *, aside: bool) -> None:
         try:
             setup = self._setup or {}
             os.setsid()
+            if aside:
+                _confine(os.getpid(), self._aside)
             if self._prctl is not None:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -181,6 +198,26 @@ def _lower(pid: int) -> None:
     # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
         file.write(str(_LOWER))
+
+
+def _confine(pid: int, cores: set[int]) -> None:
+    """Lets the threads of a process, and those they start from now on, run on these cores alone.
+
+    Where the system has no such choice, or does not leave it to us, nothing changes.
+    """
+    if not cores:
+        return
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads as little as it can
+            with contextlib.suppress(OSError):  # this one has ended
+                os.sched_setaffinity(int(thread), cores)
+
+
+def _bring(pid: int, cores: set[int]) -> None:
+    """Lets the main thread of a process wake on these cores, while its helpers stay where they are."""
+    if cores:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(pid, cores)
 
 
 def _limit(which: int, value: int) -> None:

@@ -27,7 +27,8 @@ const later = setTimeout;
 const listen = addEventListener;
 const preventDefault = uncurryThis(Event.prototype.preventDefault);
 
-const REHEARSAL = jsonStringify({
+/** A job that declares nothing and answers nobody. */
+export const REHEARSAL = jsonStringify({
   source: "(async (params) => { await null; return { params }; })",
   params: "{}",
   headers: { "x-request-id": "0" },
@@ -41,10 +42,14 @@ export class Runner {
   readonly #names: Names;
   readonly #namespace: Namespace;
   readonly #responses = new Responses();
+  readonly #rest: () => void;
   #imported: readonly Imported[] = [];
   #ended = false;
+  #rehearsals = 0;
 
-  constructor(internals: Internals, names: Names) {
+  /** @param rest What to do once the answer is out. */
+  constructor(internals: Internals, names: Names, rest: () => void = () => {}) {
+    this.#rest = rest;
     this.#internals = internals;
     this.#log = new Log(internals);
     this.#names = names;
@@ -69,13 +74,15 @@ export class Runner {
    */
   async rehearse(): Promise<void> {
     const job = jsonParse(REHEARSAL) as Job;
+    // What was evaluated before takes a way of its own, which no action goes.
+    const source = `${job.source} // ${++this.#rehearsals}`;
     const responses = new Responses();
     responses.open(job.maxResponseBytes);
     fillHeaders(this.#makeNamespace(), job.headers);
     clearTimeout(later(() => {}, 0));
-    await linkImports(job.source, this.#internals.vm);
-    await this.#internals.evaluatorFor(job.source);
-    const main = this.#internals.evaluate(job.source) as (params: unknown) => unknown;
+    await linkImports(source, this.#internals.vm);
+    await this.#internals.evaluatorFor(source);
+    const main = this.#internals.evaluate(source) as (params: unknown) => unknown;
     const value = await new PromiseConstructor((resolve) => resolve(reflectApply(main, undefined, [job.params])));
     responses.store(value);
     responses.store([this.#internals.inspect(value)]);
@@ -167,5 +174,6 @@ export class Runner {
     if (this.#ended) return;
     this.#ended = true;
     send(json, blob);
+    this.#rest();
   }
 }
