@@ -172,8 +172,28 @@ class Node:
                 await asyncio.sleep(0.002)
             else:
                 await self.connection.request("net_version")  # an answer: it has taken us in, not only the system
-                _shut(self.pid)
+                if sys.platform == "linux" and self.pid:
+                    await self._shut(deadline)
                 return
+
+    async def _shut(self, deadline: float) -> None:
+        """Keeps everybody else out of the node, once we are in.
+
+        It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port
+        could set balances and code past the journal. Without descriptors left it can accept nobody.
+        """
+        import resource
+
+        # It asks once more whether anybody waits at the socket by which we came. accept(2) needs a free descriptor even
+        # to say no; in want of one the node would ask for ever, on a core that it never leaves again.
+        before: _Threads | None = None
+        while (now := _resting(self.pid)) is None or now != before:
+            if asyncio.get_running_loop().time() > deadline:
+                raise ChainUnavailable(f"the node did not come to rest within {_START_S:.0f} s of its start")
+            before = now
+            await asyncio.sleep(0.001)
+        with suppress(OSError):  # it has ended meanwhile
+            resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (0, 0))
 
     async def last_words(self) -> str:
         """What the node wrote before it ended, and how it ended."""
@@ -201,17 +221,22 @@ class Node:
         self._folder.cleanup()
 
 
-def _shut(pid: int) -> None:
-    """Keeps everybody else out of the node, once we are in.
+_Threads = dict[str, str]
 
-    It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port
-    could set balances and code past the journal. Without descriptors left it can accept nobody.
+
+def _resting(pid: int) -> _Threads | None:
+    """How often each thread of a process gave up its core; None if one of them runs or wants to.
+
+    The same answer twice says that none of them ran in between.
     """
-    if sys.platform == "linux" and pid:
-        import resource
-
-        with suppress(OSError):  # it has ended meanwhile
-            resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, 0))
+    found = {}
+    with suppress(OSError):  # one has ended, or all
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            status = (thread / "status").read_text()
+            if "\nState:\tS" not in status:
+                return None
+            found[thread.name] = status[status.find("\nvoluntary_ctxt_switches") :]
+    return found
 
 
 def _arguments(genesis: Genesis, place: Path) -> list[Any]:
