@@ -104,8 +104,8 @@ def test_an_emulator_that_was_stopped_is_told_and_everything_goes_on_when_it_is_
         panel.locator(".svcnb-failure").wait_for(state="detached")
 
 
-def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, session_emulator):
-    nb = standing(notebook, session_emulator, own=True)
+def test_a_kernel_that_was_stopped_is_told_with_the_next_step(notebook, start_emulator):
+    nb = standing(notebook, start_emulator(starter_credits=1000), own=True)
     nb.shut_down()
     for case in CASES:
         panel = ask(nb, case)

@@ -100,7 +100,7 @@ def test_a_trigger_that_is_switched_off_takes_no_posts_until_it_is_on_again(open
 def test_a_schedule_shows_its_next_times_and_is_made(opened):
     nb, panel = opened()
     panel.get_by_text("New trigger").click()
-    panel.get_by_label("Name", exact=True).fill("nightly")
+    panel.get_by_label("Name", exact=True).fill("at three")
     panel.get_by_label("Schedule: by the clock").check()
     cron = panel.get_by_label("Schedule", exact=True)
     cron.fill("* * * *")
@@ -110,8 +110,8 @@ def test_a_schedule_shows_its_next_times_and_is_made(opened):
     times.first.wait_for()
     assert [text.endswith(" 03:00:00 UTC") for text in times.all_inner_texts()] == [True] * 5
     panel.get_by_role("button", name="Create").click()
-    panel.get_by_role("heading", name="Runs of nightly").wait_for()
-    assert nb.value("[t.config for t in panel.triggers.list() if t.name == 'nightly']") == [{"cron": "0 3 * * *"}]
+    panel.get_by_role("heading", name="Runs of at three").wait_for()
+    assert nb.value("[t.config for t in panel.triggers.list() if t.name == 'at three']") == [{"cron": "0 3 * * *"}]
     assert "kind='schedule', config={'cron': '0 3 * * *'}" in nb.value("panel.as_code()")
 
 
