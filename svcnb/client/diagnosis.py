@@ -12,7 +12,18 @@ from typing import Final
 
 from svcnb.client.models.explanation import Explanation, GroupLink, Missing, Repair
 from svcnb.client.models.groups import GroupContents
-from svcnb.client.picture import Picture, executes, expired, key_label, links, named, reaches_master, unbound, warnings
+from svcnb.client.models.usage_keys import groups_in_words
+from svcnb.client.picture import (
+    Picture,
+    executes,
+    expired,
+    key_label,
+    links,
+    named,
+    reaches_master,
+    unbound,
+    warnings,
+)
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_KEY_GROUPS, MIN_PAYMENT_CENTS
 
 MAX_REPAIRS: Final = 3
@@ -107,10 +118,10 @@ class _Diagnosis:
         if not any(number in self.live for number in key.execute_in_groups):
             reason = f"every group that the key may execute in was removed (its list: {named})"
             return _Found("groups_removed", reason, self._ways())
-        there = [str(link.id) for link in self.links if link.action]
+        there = [link.id for link in self.links if link.action]
         if not there:
             return _Found("action_in_no_group", "no group permits the action", self._ways())
-        reason = f"the action is permitted in group {', '.join(there)}, and the key may execute in {named} only"
+        reason = f"the action is permitted in {groups_in_words(there)}, and the key may execute in {named} only"
         return _Found("key_not_in_group", reason, self._ways())
 
     def _missing_wallet(self) -> _Found | None:
@@ -125,13 +136,13 @@ class _Diagnosis:
             )
         if unbound(picture) or any(link.connects for link in self.links):
             return None
-        there = [str(link.id) for link in self.links if link.wallet]
+        there = [link.id for link in self.links if link.wallet]
         if not there:
             return _Found("wallet_in_no_group", "no group permits the wallet", self._ways())
-        shared = ", ".join(str(link.id) for link in self.links if link.key and link.action)
+        shared = [link.id for link in self.links if link.key and link.action]
         reason = (
-            f"the wallet is permitted in group {', '.join(there)}, but key and action meet in group {shared}: "
-            "all three must meet in one"
+            f"the wallet is permitted in {groups_in_words(there)}, but key and action meet in "
+            f"{groups_in_words(shared)}: all three must meet in one"
         )
         return _Found("wallet_in_another_group", reason, self._ways())
 

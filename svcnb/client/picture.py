@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from svcnb.client.models.explanation import ExplanationWarning, GroupLink, WarningCode
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import UsageKey, groups_in_words
 from svcnb.client.models.wallets import Wallet
 
 MASTER_NAME: Final = "the account's master key"
@@ -23,12 +23,12 @@ _TEXTS: Final[dict[WarningCode, str]] = {
     "does the same without that risk",
     "wildcard_key": "the key relies on a wildcard (0): it may run any action with any wallet of the account, also a "
     "master wallet, whose private key is the account key. Some services want a group for the wallet even so",
-    "wildcard_action": "group {} relies on a wildcard (0): it permits every action, also one written by a stranger",
-    "wildcard_wallet": "group {} relies on a wildcard: it permits every wallet of the account",
-    "master_wallet": "group {} reaches the account's master wallet: an action that reads its private key has read the "
+    "wildcard_action": "{} relies on a wildcard (0): it permits every action, also one written by a stranger",
+    "wildcard_wallet": "{} relies on a wildcard: it permits every wallet of the account",
+    "master_wallet": "{} reaches the account's master wallet: an action that reads its private key has read the "
     "account key",
-    "removed_groups": "the key names group {}, which is not there: removed, or not made yet and then open to this key",
-    "hidden_actions": "the service hides unregistered actions of group {}, so this may be wrong about it: register the "
+    "removed_groups": "the key names {}: removed, or not made yet and then open to this key",
+    "hidden_actions": "the service hides unregistered actions of {}, so this may be wrong about it: register the "
     "action to be sure",
 }
 
@@ -175,4 +175,4 @@ def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
         code: Which one.
         groups: The groups that it is about.
     """
-    return ExplanationWarning(code=code, text=_TEXTS[code].format(", ".join(map(str, groups))))
+    return ExplanationWarning(code=code, text=_TEXTS[code].format(groups_in_words(groups)))

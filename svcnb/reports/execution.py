@@ -39,8 +39,9 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             timeout=execution_timeout,
             startup_timeout=START_TIMEOUT_S,
             iopub_timeout=OUTPUT_TIMEOUT_S,
-            # Kernels warn that they speak over loopback; whoever reads a scheduler's mail can do nothing about it.
-            extra_arguments=["--IPKernelApp.log_level=40"],
+            # Kernels warn that they speak over loopback, and call the interrupt that ends them an error; whoever reads
+            # a scheduler's mail can do nothing about either. What a cell says is in the notebook.
+            extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
         )
         client.execute(env=dict(environment))
 

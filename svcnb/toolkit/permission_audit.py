@@ -103,7 +103,8 @@ class Permissions:
             text = "it may run any action with any wallet of the account (its execute_in_groups holds 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
-            text = f"it may add actions to group {own} and run them there: whoever holds it runs any code it likes"
+            where = groups_in_words(own)
+            text = f"it may add actions to {where} and run them there: whoever holds it runs any code it likes"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
             yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")
@@ -112,7 +113,7 @@ class Permissions:
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
             # Numbers are given out in order, so one that is not there yet will be: the key waits for it.
-            text = f"it names group {', '.join(map(str, dead))}: removed, or not made yet and then open to this key"
+            text = f"it names {groups_in_words(dead)}: removed, or not made yet and then open to this key"
             yield _finding("note", "removed_groups", who, text)
         if key.may == "nothing but read":
             yield _finding("note", "powerless", who, "it may do nothing but read")
@@ -137,15 +138,14 @@ class Permissions:
     def _master(self) -> str | None:
         return master_wallet_of(self.wallets)
 
-    def _grants_itself(self, key: UsageKey) -> str:
-        """The groups where a key may both permit an action and run it, in words."""
-        both = [
+    def _grants_itself(self, key: UsageKey) -> list[int]:
+        """The groups where a key may both permit an action and run it."""
+        return [
             group.id
             for group, _ in self.groups
             if executes(key, group.id)
             and (0 in key.manage_ipfs_ids_in_groups or group.id in key.manage_ipfs_ids_in_groups)
         ]
-        return ", ".join(map(str, both))
 
 
 def read_permissions(account: Any, *, now: float | None = None) -> Permissions:

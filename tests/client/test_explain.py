@@ -538,6 +538,14 @@ def test_a_group_that_is_not_made_yet_is_warned_of_because_it_will_be_open(svc) 
     assert svc.explain(key, ACTION).allowed
 
 
+def test_several_groups_are_named_as_several(svc) -> None:
+    key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("a")])
+    for name in ("b", "c", "d"):
+        svc.groups.create(name, actions=[ACTION])
+    text = repr(svc.explain(key, ACTION))
+    assert "refused: the action is permitted in groups 2, 3, 4, and the key may execute in 1 only" in text
+
+
 def test_the_text_is_stable_and_holds_no_secret(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[svc.groups.create("a")])
     svc.groups.create("b", actions=[ACTION])

@@ -59,7 +59,8 @@ def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
     key.write_text("bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==\n")
     done = report("permission-audit", "--key-file", "key", "--file", "failed")
     assert done.returncode == ExitCode.FAILED
-    first, second = done.stderr.strip().splitlines()
+    assert done.stderr.count("\n") == 2, done.stderr
+    first, second = done.stderr.splitlines()
     assert first.startswith("Error: the report permission-audit failed in cell 3 ")
     assert second.startswith("Next step: ")
     assert second.endswith("failed.html")

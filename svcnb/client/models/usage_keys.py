@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +12,10 @@ from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
 
-def groups_in_words(numbers: tuple[int, ...]) -> str:
-    """Groups as a key's lists name them, for example ``groups 1, 2``; 0 stands for all of them."""
+def groups_in_words(numbers: Sequence[int]) -> str:
+    """Groups as a key's lists name them: ``no group``, ``group 1``, ``groups 1, 2``; 0 stands for all of them."""
+    if not numbers:
+        return "no group"
     if 0 in numbers:
         return "every group"
     return ("group " if len(numbers) == 1 else "groups ") + ", ".join(str(number) for number in numbers)
