@@ -127,7 +127,7 @@ SIGNED_WRONG = [
     {"domain": {"name": "Acme ChainSecured"}},
     {"domain": {"version": "2"}},
     {"domain": {"chainId": "1"}},
-    {"message": {"issuedAt": "301"}},
+    {"message": {"issuedAt": "360"}},
     {"message": {"issuedAt": "-302"}},
     {"message": {"address": "0x" + "ab" * 20}},
 ]
