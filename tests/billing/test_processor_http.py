@@ -17,7 +17,7 @@ def account(poor_emulator):
     import httpx
 
     made = httpx.post(
-        f"{poor_emulator.base_url}/core/v1/new_account", json={"account_name": "pages"}, timeout=30
+        f"{poor_emulator.base_url}/core/v1/new_account", json={"account_name": "pages"}, timeout=300
     ).json()
     return made["api_key"], made["wallet_address"]
 

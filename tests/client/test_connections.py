@@ -44,7 +44,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
 
 def test_calls_share_one_kept_connection_also_between_derived_clients(server) -> None:
     with Client(f"http://127.0.0.1:{server.server_port}") as svc:
-        for client in (svc, svc.with_key("a2V5"), svc.with_options(timeout=5)):
+        for client in (svc, svc.with_key("a2V5"), svc.with_options(timeout=60)):
             client.wallets.list()
             client.node.payers()
     assert len(server.peers) == 1

@@ -88,7 +88,7 @@ def test_a_failed_report_is_saved_and_points_at_its_cell(place) -> None:
 def test_a_cell_that_does_not_end_is_cut_off_and_told(place, template) -> None:
     template("import time\ntime.sleep(600)")
     with pytest.raises(ReportFailed, match="in cell 3") as caught:
-        reports.run("permission-audit", out=place.out, file="slow", settings=place.settings, cell_timeout=8)
+        reports.run("permission-audit", out=place.out, file="slow", settings=place.settings, cell_timeout=20)
     assert caught.value.error == "CellTimeoutError"
     assert caught.value.notebook.exists()
 
