@@ -270,6 +270,59 @@ async def test_restarts_with_dumps_and_replays_lead_to_the_same_blocks(
     assert await actions(second) == 11
 
 
+async def test_a_state_whose_blocks_take_long_is_dumped_sooner_so_that_a_rebuild_has_little_to_do(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica, "_REPLAY_S", 0.0)  # as if each of these blocks took longer than that
+    monkeypatch.setattr(replica, "_DUMPS_COST", 0)
+    chain = await start_chain()
+    await fill(chain, 3)
+    replayed = []
+    replay = replica.Replica._replay
+
+    async def counted(self: replica.Replica, entry: Any) -> None:
+        replayed.append(entry)
+        await replay(self, entry)
+
+    monkeypatch.setattr(replica.Replica, "_replay", counted)
+    before = await hashes(chain)
+    os.kill(chain.node_pid, signal.SIGKILL)
+    assert await hashes(chain) == before
+    assert replayed == []
+
+
+async def test_a_write_over_which_two_nodes_die_is_done_once_and_acknowledged(
+    start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = await start_chain()
+    await fill(chain)
+    followed = chain._chain._replica  # type: ignore[union-attr]
+    apply, rebuild, deaths = followed.apply, followed.rebuild, []
+
+    async def die() -> None:
+        node = followed.node
+        assert node is not None
+        deaths.append(node.pid)
+        os.kill(node.pid, signal.SIGKILL)
+        await node.exited
+
+    async def struck(entry: Any) -> Any:
+        monkeypatch.setattr(followed, "apply", apply)
+        await die()
+        return await apply(entry)
+
+    async def mortal(*arguments: Any) -> None:
+        monkeypatch.setattr(followed, "rebuild", rebuild)
+        await rebuild(*arguments)
+        await die()
+
+    monkeypatch.setattr(followed, "apply", struck)
+    monkeypatch.setattr(followed, "rebuild", mortal)
+    number = await chain.write("addGroup", KEY, "kept", "", [], [])
+    assert len(set(deaths)) == 2
+    assert [group[0] for group in await chain.view("listGroups", KEY, 0, 100) if group[1] == "kept"] == [number]
+
+
 async def test_the_same_seed_and_clock_make_the_same_chain_and_another_seed_another(
     start_chain: StartChain, tmp_path: Path
 ) -> None:

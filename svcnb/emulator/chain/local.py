@@ -370,11 +370,28 @@ class LocalChain:
                 await self._rebuild()
                 raise RpcError(TRANSACTION_REJECTED, "no block took the transaction") from error
             except ConnectionLost:
-                await self._rebuild()  # which replays the whole journal: this entry and those after it
-        receipt: Receipt | None = await self._replica.ask("eth_getTransactionReceipt", "0x" + transaction.hash.hex())
+                self._ready.clear()
+        receipt = await self._receipt(transaction)
         if receipt is None:
             raise RpcError(TRANSACTION_REJECTED, "the chain refused the transaction")
         return receipt
+
+    async def _receipt(self, transaction: Transaction) -> Receipt | None:
+        """What became of a transaction of the journal; a node that is gone, or goes meanwhile, is built again first."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                if not self._ready.is_set():
+                    await self._rebuild()  # which replays the whole journal: this entry and those after it
+                receipt: Receipt | None = await self._replica.ask(
+                    "eth_getTransactionReceipt", "0x" + transaction.hash.hex()
+                )
+            except ConnectionLost:
+                self._ready.clear()
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return receipt
+        raise AssertionError("the last attempt answers or raises")
 
     # --- the node ---------------------------------------------------------------------------------------------------
 

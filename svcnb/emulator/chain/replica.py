@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -27,6 +28,11 @@ Receipt = dict[str, Any]
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
 """Entries after which the state is dumped; more on a long chain, whose dump is larger."""
+_REPLAY_S: Final = 4.0
+"""Seconds of the node's work after which it is dumped at the latest: a block costs by the size of the whole state, and
+entries that took longer would keep a rebuild, and everybody who waits for it, as long again."""
+_DUMPS_COST: Final = 10
+"""Of the node's time, dumps take one part of so many at most."""
 _KEPT_MARKS: Final = 64
 """States that the node remembers. It keeps each whole, and forgets none but by going back past it."""
 
@@ -65,6 +71,7 @@ class Replica:
         self._position = 0
         self._digest = journal.START
         self._dumped_at = 0
+        self._worked_s = self._dump_took_s = 0.0
         self._unconfirmed: list[tuple[int, str]] = []
         self._marks: dict[bytes, str] = {}
 
@@ -153,6 +160,7 @@ class Replica:
             NoBlock: The node keeps it waiting.
             ConnectionLost: The node is gone.
         """
+        began = time.monotonic()
         try:
             async with asyncio.timeout(_SEND_S):
                 # One request after the other: sent together they may overtake each other on their way through the node.
@@ -160,6 +168,7 @@ class Replica:
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
             raise NoBlock("the node made no block of a transaction") from error
+        self._worked_s += time.monotonic() - began
         self.applied = entry.position
         self.timestamp = entry.timestamp
         self._head_hash = receipt["blockHash"]
@@ -180,7 +189,8 @@ class Replica:
 
     async def dump_when_due(self) -> None:
         """Keeps a rebuild quick."""
-        if self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8):
+        many = self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8)
+        if many or self._worked_s >= max(_REPLAY_S, _DUMPS_COST * self._dump_took_s):
             await self._save_dump()
 
     async def settle(self) -> None:
@@ -190,7 +200,9 @@ class Replica:
 
     async def _save_dump(self) -> None:
         await self.append([])
+        began = time.monotonic()
         dump = await self._dump()
+        self._worked_s, self._dump_took_s = 0.0, time.monotonic() - began
         await self._store.run(lambda connection: journal.save_dump(connection, dump))
         self._dumped_at = dump.position
 
@@ -251,6 +263,7 @@ class Replica:
             ChainUnavailable: The node does not start, or does not lead to the blocks that the journal names.
         """
         self._marks.clear()
+        self._worked_s = 0.0  # what is replayed counts anew
         await self.close()
         await self.append([])
         try:
