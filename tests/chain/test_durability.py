@@ -24,7 +24,7 @@ from svcnb.emulator.chain import connection, local as local_module, replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
 from svcnb.emulator.chain.local import LocalChain
-from svcnb.emulator.chain.node import Genesis, Node
+from svcnb.emulator.chain.node import KEPT_STATES, Genesis, Node
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.store import StoreUnavailable
 from svcnb.protocol import contract
@@ -289,6 +289,20 @@ async def test_a_state_whose_blocks_take_long_is_dumped_sooner_so_that_a_rebuild
     os.kill(chain.node_pid, signal.SIGKILL)
     assert await hashes(chain) == before
     assert replayed == []
+
+
+async def test_a_call_looks_back_as_many_blocks_as_states_are_kept_and_further_back_sees_the_latest(
+    start_chain: StartChain,
+) -> None:
+    chain = await start_chain()
+    await fill(chain, KEPT_STATES + 2)
+    head = int((await block(chain))["number"], 16)
+
+    async def seen(back: int) -> int:
+        return len(await chain.view("listActions", KEY, 0, 10_000, block=head - back))
+
+    assert await seen(KEPT_STATES - 1) == 3
+    assert await seen(KEPT_STATES + 1) == KEPT_STATES + 2
 
 
 async def test_a_write_over_which_two_nodes_die_is_done_once_and_acknowledged(
