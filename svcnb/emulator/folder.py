@@ -56,7 +56,7 @@ class StateFolder:
 
     @property
     def database_url(self) -> str:
-        """SQLAlchemy URL of the database inside."""
+        """URL of the database inside."""
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:

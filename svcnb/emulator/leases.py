@@ -14,18 +14,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from sqlalchemy import Column, Connection, String, Table, delete, insert, select, update
-
-from svcnb.emulator.store import Store, metadata, session_lives, session_name
+from svcnb.emulator.database import Connection
+from svcnb.emulator.schema import Table
+from svcnb.emulator.sessions import session_lives, session_name
+from svcnb.emulator.store import Store
 
 _AGAIN_S: Final = 0.05
 
-leases = Table(
-    "leases",
-    metadata,
-    Column("name", String, primary_key=True),
-    Column("holder", String, nullable=False),
-)
+Table("leases", "name VARCHAR PRIMARY KEY, holder VARCHAR NOT NULL")
 
 
 def take(connection: Connection, name: str) -> bool:
@@ -41,20 +37,20 @@ def take(connection: Connection, name: str) -> bool:
     me = session_name(connection)
     if me is None:
         return True
-    holder = connection.execute(select(leases.c.holder).where(leases.c.name == name)).scalar_one_or_none()
+    holder = connection.value("SELECT holder FROM leases WHERE name = :name", name=name)
     if holder is None:
-        connection.execute(insert(leases).values(name=name, holder=me))
+        connection.insert("leases", name=name, holder=me)
     elif holder != me:
         if session_lives(connection, holder):
             return False
-        connection.execute(update(leases).where(leases.c.name == name).values(holder=me))
+        connection.run("UPDATE leases SET holder = :me WHERE name = :name", me=me, name=name)
     return True
 
 
 def give_back(connection: Connection, name: str) -> None:
     """Lets go of what this server holds; nothing happens when it holds it no more."""
     if (me := session_name(connection)) is not None:
-        connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == me))
+        connection.run("DELETE FROM leases WHERE name = :name AND holder = :me", name=name, me=me)
 
 
 @asynccontextmanager

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Column, Connection, Float, Index, String, Table, delete, func, insert, select
+from svcnb.emulator.database import Connection
+from svcnb.emulator.schema import Table
 
-from svcnb.emulator.store import metadata
-
-times = Table(
+Table(
     "recent_times",
-    metadata,
-    Column("what", String(32), nullable=False),
-    Column("who", String(128), nullable=False),
-    Column("at", Float, nullable=False),
-    Index("recent_times_by_whom", "what", "who", "at"),
+    "what VARCHAR(32) NOT NULL, who VARCHAR(128) NOT NULL, at FLOAT NOT NULL",
+    recent_times_by_whom="(what, who, at)",
 )
 
 _WINDOW_S: Final = 60.0
@@ -37,11 +33,12 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     Returns:
         None when it was counted, otherwise the seconds until one more may come.
     """
-    mine = (times.c.what == what, times.c.who == who)
     # Of everybody: whoever comes once and never again must not stay for ever.
-    connection.execute(delete(times).where(times.c.what == what, times.c.at <= now - _WINDOW_S))
-    count, first = connection.execute(select(func.count(), func.min(times.c.at)).where(*mine)).one()
+    connection.run("DELETE FROM recent_times WHERE what = :what AND at <= :over", what=what, over=now - _WINDOW_S)
+    [(count, first)] = connection.rows(
+        "SELECT count(*), min(at) FROM recent_times WHERE what = :what AND who = :who", what=what, who=who
+    )
     if count >= limit:
         return float(first) + _WINDOW_S - now
-    connection.execute(insert(times).values(what=what, who=who, at=now))
+    connection.insert("recent_times", what=what, who=who, at=now)
     return None

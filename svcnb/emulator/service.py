@@ -35,14 +35,14 @@ from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store, get_meta, set_meta
+from svcnb.emulator.store import Store
+from svcnb.emulator.schema import get_meta, set_meta
 from svcnb.emulator.triggers.service import Triggers
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from svcnb.emulator.actions.protocol import Engine
     from svcnb.emulator.chain.early import EarlyNode
+    from svcnb.emulator.database import Connection
     from svcnb.emulator.http.endpoint import Endpoint
 
 _LOG = logging.getLogger(__name__)

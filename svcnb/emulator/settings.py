@@ -48,7 +48,7 @@ class Settings(BaseModel):
     port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
     database: str | None = Field(
-        None, description="SQLAlchemy database URL; none means SQLite inside the state folder."
+        None, description="Database URL; none means SQLite inside the state folder."
     )
     seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
     clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")

@@ -10,23 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Float,
-    Index,
-    Integer,
-    String,
-    Table,
-    delete,
-    func,
-    insert,
-    select,
-)
-
-from svcnb.emulator.statements import Statement
-from svcnb.emulator.store import AnyText, Store, metadata
+from svcnb.emulator.database import Connection, inserting
+from svcnb.emulator.schema import Table
+from svcnb.emulator.store import Store
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
@@ -34,25 +20,26 @@ _SPARE: Final = 256
 _LAG_S: Final = 0.02
 _FREE_TEXT: Final = ("correlation_id", "error", "logs", "trace")
 
-executions = Table(
+Table(
     "executions",
-    metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    Column("request_id", String(64), nullable=False, unique=True),
-    Column("correlation_id", AnyText, nullable=False),
-    Column("cid", String(64), nullable=False),
-    Column("api_key_hash", String(66), nullable=False),
-    Column("billing_wallet", String(42), nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("http_status", Integer, nullable=False),
-    Column("error", AnyText),
-    Column("error_kind", String(32)),
-    Column("logs", AnyText, nullable=False),
-    Column("trace", AnyText),
-    Column("cost_cents", Integer, nullable=False),
-    Column("started_at", Float, nullable=False),
-    Column("elapsed_ms", Float, nullable=False),
-    Index("executions_by_time", "started_at"),
+    """
+    id NUMBERED,
+    request_id VARCHAR(64) NOT NULL UNIQUE,
+    correlation_id TEXT NOT NULL,
+    cid VARCHAR(64) NOT NULL,
+    api_key_hash VARCHAR(66) NOT NULL,
+    billing_wallet VARCHAR(42) NOT NULL,
+    status VARCHAR(16) NOT NULL,
+    http_status INTEGER NOT NULL,
+    error TEXT,
+    error_kind VARCHAR(32),
+    logs TEXT NOT NULL,
+    trace TEXT,
+    cost_cents INTEGER NOT NULL,
+    started_at FLOAT NOT NULL,
+    elapsed_ms FLOAT NOT NULL
+    """,
+    executions_by_time="(started_at)",
 )
 
 
@@ -94,7 +81,7 @@ class Execution:
     trace: str | None = None
 
 
-_INSERT: Final = Statement(insert(executions), Execution.__slots__)
+_INSERT: Final = inserting("executions", Execution.__slots__)
 
 
 class RunLog:
@@ -131,9 +118,13 @@ class RunLog:
             offset: How many of the newest to skip.
         """
         await self.flush()
-        shown = [column for column in executions.c if column.name not in {"id", "trace"}]
-        query = select(*shown).order_by(executions.c.id.desc()).limit(limit).offset(offset)
-        return await self._store.run(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
+        shown = ", ".join(name for name in Execution.__slots__ if name != "trace")
+        query = f"SELECT {shown} FROM executions ORDER BY id DESC LIMIT :limit OFFSET :offset"  # noqa: S608 - our own names
+        return await self._store.run(
+            lambda connection: [
+                _shown(connection, row) for row in connection.records(query, limit=limit, offset=offset)
+            ]
+        )
 
     async def one(self, request_id: str) -> dict[str, Any] | None:
         """One execution with its trace, None when there is none of that request.
@@ -142,12 +133,15 @@ class RunLog:
             request_id: The answer's X-Request-Id.
         """
         await self.flush()
-        query = select(executions).where(executions.c.request_id == request_id)
-        row = await self._store.run(lambda connection: connection.execute(query).mappings().one_or_none())
-        if row is None:
-            return None
-        found = {name: value for name, value in row.items() if name != "id"}
-        found["trace"] = None if row["trace"] is None else json.loads(row["trace"])
+
+        def work(connection: Connection) -> dict[str, Any] | None:
+            row = connection.record("SELECT * FROM executions WHERE request_id = :id", id=request_id)
+            return None if row is None else _shown(connection, row)
+
+        found = await self._store.run(work)
+        if found is not None:
+            del found["id"]
+            found["trace"] = None if found["trace"] is None else json.loads(found["trace"])
         return found
 
     async def _write(self) -> None:
@@ -170,10 +164,14 @@ class RunLog:
 
 
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
-    _INSERT.rows(connection, *rows)
+    connection.each(_INSERT, [row | {name: connection.escaped(row[name]) for name in _FREE_TEXT} for row in rows])
     if trim:
-        newest = connection.execute(select(func.max(executions.c.id))).scalar_one()
-        connection.execute(delete(executions).where(executions.c.id <= newest - KEPT))
+        newest = connection.value("SELECT max(id) FROM executions")
+        connection.run("DELETE FROM executions WHERE id <= :oldest", oldest=newest - KEPT)
+
+
+def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
+    return row | {name: connection.unescaped(row[name]) for name in _FREE_TEXT if name in row}
 
 
 def _row(execution: Execution) -> dict[str, Any]:

@@ -16,11 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from sqlalchemy import Connection
-
 from svcnb.emulator.billing import shared_holds, store as books
 from svcnb.emulator.billing.holds import Hold, Holds
 from svcnb.emulator.billing.store import Entry
+from svcnb.emulator.database import Connection
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.store import Store
 

@@ -10,21 +10,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    String,
-    Table,
-    Text,
-    insert,
-    select,
-    update,
-)
-
-from svcnb.emulator.store import metadata
+from svcnb.emulator.database import Connection, setting
+from svcnb.emulator.schema import Table
 
 Status = Literal["requires_payment_method", "processing", "succeeded", "failed", "canceled"]
 Outcome = Literal["succeeded", "failed", "processing"]
@@ -38,32 +25,36 @@ PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "faile
 FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
 """Statuses that never change."""
 
-customers = Table(
+Table(
     "processor_customers",
-    metadata,
-    Column("wallet", String(42), primary_key=True),
-    Column("id", String(64), nullable=False, unique=True),
-    Column("email", Text),
-    Column("created_at", Float, nullable=False),
+    """
+    wallet VARCHAR(42) PRIMARY KEY,
+    id VARCHAR(64) NOT NULL UNIQUE,
+    email TEXT,
+    created_at FLOAT NOT NULL
+    """,
 )
 
-intents = Table(
+# While a payment is processing: what it becomes at due_at; both null means that it stays as it is until somebody
+# decides.
+Table(
     "processor_intents",
-    metadata,
-    Column("id", String(64), primary_key=True),
-    Column("wallet", String(42), ForeignKey(customers.c.wallet), nullable=False, index=True),
-    Column("client_secret", String(160), nullable=False),
-    Column("amount_cents", BigInteger, nullable=False),
-    Column("status", String(32), nullable=False),
-    Column("method", String(16)),
-    # While processing: what it becomes at due_at; both null means that it stays as it is until somebody decides.
-    Column("becomes", String(32)),
-    Column("due_at", Float),
-    Column("problem_code", String(64)),
-    Column("problem", Text),
-    Column("created_at", Float, nullable=False),
-    Column("updated_at", Float, nullable=False),
-    Column("credited_at", Float),
+    """
+    id VARCHAR(64) PRIMARY KEY,
+    wallet VARCHAR(42) NOT NULL REFERENCES processor_customers (wallet),
+    client_secret VARCHAR(160) NOT NULL,
+    amount_cents BIGINT NOT NULL,
+    status VARCHAR(32) NOT NULL,
+    method VARCHAR(16),
+    becomes VARCHAR(32),
+    due_at FLOAT,
+    problem_code VARCHAR(64),
+    problem TEXT,
+    created_at FLOAT NOT NULL,
+    updated_at FLOAT NOT NULL,
+    credited_at FLOAT
+    """,
+    ix_processor_intents_wallet="(wallet)",
 )
 
 
@@ -146,16 +137,18 @@ class Intent:
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
     """Makes the processor's customer of a wallet, or gives a known one the address it lacked."""
-    known = connection.execute(select(customers.c.email).where(customers.c.wallet == wallet)).one_or_none()
-    if known is None:
-        connection.execute(insert(customers).values(wallet=wallet, id=id_, email=email, created_at=now))
-    elif email and known.email != email:
-        connection.execute(update(customers).where(customers.c.wallet == wallet).values(email=email))
+    known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
+    if not known:
+        connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)
+    elif email and known != [email]:
+        connection.run(
+            "UPDATE processor_customers SET email = :email WHERE wallet = :wallet", email=email, wallet=wallet
+        )
 
 
 def add(connection: Connection, intent: Intent) -> None:
     """Keeps a new payment."""
-    connection.execute(insert(intents).values(**_row(intent)))
+    connection.insert("processor_intents", **_row(intent))
 
 
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
@@ -165,9 +158,7 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """
     if not _ID.fullmatch(intent_id):
         return None
-    columns = (intents.c[name] for name in Intent.__slots__)
-    query = select(*columns).where(intents.c.id == intent_id).with_for_update()
-    row = connection.execute(query).mappings().one_or_none()
+    row = connection.record("SELECT * FROM processor_intents WHERE id = :id", id=intent_id)
     if row is None:
         return None
     kept = Intent(**row)
@@ -179,7 +170,7 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 def save(connection: Connection, intent: Intent) -> None:
     """Writes a changed payment."""
-    connection.execute(update(intents).where(intents.c.id == intent.id).values(**_row(intent)))
+    connection.run(f"UPDATE processor_intents SET {setting(Intent.__slots__)} WHERE id = :id", **_row(intent))  # noqa: S608 - our own names
 
 
 def _row(intent: Intent) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar, get_args
 
-from sqlalchemy import Connection
-
 from svcnb.emulator.billing import intents, store as books
 from svcnb.emulator.billing.cards import judge
 from svcnb.emulator.billing.intents import FINAL, PAYABLE, Intent, Method, Outcome
 from svcnb.emulator.billing.rules import check_payment_amount, dollars
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import Connection
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.randomness import Randomness

@@ -10,21 +10,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Column, Connection, String, Table, Text, delete, select
+from svcnb.emulator.database import Connection
+from svcnb.emulator.schema import Table
+from svcnb.emulator.sessions import LIVING, session_name
 
-from svcnb.emulator.store import living_sessions, metadata, session_name
-
-table = Table(
-    "ledger_holds",
-    metadata,
-    Column("holder", String, primary_key=True),
-    # Cents by account: a JSON object. A server holds for few accounts at a time, and always writes down all of them.
-    Column("held", Text, nullable=False),
-)
-
-_LIVES: Final = table.c.holder.in_(living_sessions())
+# What is held is cents by account, a JSON object: a server holds for few accounts at a time, and always writes down all
+# of them.
+HOLDS: Final = Table("ledger_holds", "holder VARCHAR PRIMARY KEY, held TEXT NOT NULL")
 
 
 def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
@@ -35,8 +29,8 @@ def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]
         accounts: Whose.
     """
     found: Counter[str] = Counter()
-    query = select(table.c.held).where(table.c.holder != session_name(connection), _LIVES)
-    for text in connection.execute(query).scalars():
+    others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - our own text
+    for text in connection.column(others, me=session_name(connection)):
         held: dict[str, int] = json.loads(text)
         for account in accounts & held.keys():
             found[account] += held[account]
@@ -50,13 +44,14 @@ def write_down(connection: Connection, held: Mapping[str, int]) -> None:
         connection: Inside a transaction; with its commit they see it.
         held: All of it: cents by account.
     """
-    # Only PostgreSQL is shared, and loading a dialect takes as long as starting the chain.
-    from sqlalchemy.dialects.postgresql import insert
-
-    into: Any = insert(table).values(holder=session_name(connection), held=json.dumps(held, separators=(",", ":")))
-    connection.execute(into.on_conflict_do_update(index_elements=["holder"], set_={"held": into.excluded.held}))
+    connection.run(
+        "INSERT INTO ledger_holds (holder, held) VALUES (:me, :held) "
+        "ON CONFLICT (holder) DO UPDATE SET held = excluded.held",
+        me=session_name(connection),
+        held=json.dumps(held, separators=(",", ":")),
+    )
 
 
 def clear_away(connection: Connection) -> None:
     """Removes the rows of servers that are gone, which nobody counts any more."""
-    connection.execute(delete(table).where(~_LIVES))
+    connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - our own text

@@ -10,27 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Integer,
-    LargeBinary,
-    String,
-    Table,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
-
 from svcnb.emulator import leases
-from svcnb.emulator.store import StoreUnavailable, get_meta, metadata, set_meta
+from svcnb.emulator.database import Connection, inserting
+from svcnb.emulator.schema import Table, get_meta, set_meta
+from svcnb.emulator.store import StoreUnavailable
 
 TRANSACTION: Final = "transaction"
 BALANCE: Final = "balance"
@@ -40,46 +26,44 @@ _GENESIS: Final = "chain_genesis"
 _LEASE: Final = "chain"
 _KEPT_DUMPS: Final = 2
 
-entries = Table(
+Table(
     "chain_journal",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("kind", String(16), nullable=False),
-    Column("timestamp", BigInteger, nullable=False),
-    Column("payload", LargeBinary, nullable=False),
-    Column("digest", LargeBinary, nullable=False),
-    Column("withdrawn", Boolean, nullable=False, default=False),
-    Column("block_hash", String(66)),
+    """
+    position INTEGER PRIMARY KEY,
+    kind VARCHAR(16) NOT NULL,
+    timestamp BIGINT NOT NULL,
+    payload BYTES NOT NULL,
+    digest BYTES NOT NULL,
+    withdrawn BOOLEAN NOT NULL,
+    block_hash VARCHAR(66)
+    """,
 )
 
-cut = Table(
+CUT: Final = Table(
     "chain_journal_cut",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("position", Integer, nullable=False),
-    Column("kind", String(16)),
-    Column("timestamp", BigInteger),
-    Column("payload", LargeBinary),
-    Column("digest", LargeBinary),
+    """
+    id NUMBERED,
+    position INTEGER NOT NULL,
+    kind VARCHAR(16),
+    timestamp BIGINT,
+    payload BYTES,
+    digest BYTES
+    """,
 )
 
-dumps = Table(
+Table(
     "chain_dumps",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("digest", LargeBinary, nullable=False),
-    Column("timestamp", BigInteger, nullable=False),
-    Column("block_hash", String(66), nullable=False),
-    Column("content", LargeBinary, nullable=False),
-    Column("content_sha256", LargeBinary, nullable=False),
+    """
+    position INTEGER PRIMARY KEY,
+    digest BYTES NOT NULL,
+    timestamp BIGINT NOT NULL,
+    block_hash VARCHAR(66) NOT NULL,
+    content BYTES NOT NULL,
+    content_sha256 BYTES NOT NULL
+    """,
 )
 
-snapshots = Table(
-    "chain_snapshots",
-    metadata,
-    Column("name", String, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
-)
+Table("chain_snapshots", "name VARCHAR PRIMARY KEY, content BYTES NOT NULL")
 
 
 @dataclass(frozen=True)
@@ -139,6 +123,9 @@ class History:
     cut: int
 
 
+_INSERT_ENTRY: Final = inserting("chain_journal", (field.name for field in fields(Entry)))
+
+
 def follow(
     previous: bytes, position: int, kind: str, timestamp: int, payload: bytes, *, block_hash: str | None = None
 ) -> Entry:
@@ -187,27 +174,26 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
     """
     if not is_ours(connection):
         raise StoreUnavailable("another server keeps the chain of this database now")
-    if new:
-        connection.execute(insert(entries), [vars(entry) for entry in new])
+    connection.each(_INSERT_ENTRY, map(vars, new))
     for position, block_hash in confirmed:
-        connection.execute(update(entries).where(entries.c.position == position).values(block_hash=block_hash))
+        connection.run(
+            "UPDATE chain_journal SET block_hash = :block_hash WHERE position = :position",
+            block_hash=block_hash,
+            position=position,
+        )
 
 
 def withdraw(connection: Connection, position: int) -> None:
     """Notes that the chain refused an entry. It keeps its place, so that the digests still add up."""
-    connection.execute(update(entries).where(entries.c.position == position).values(withdrawn=True))
+    connection.run("UPDATE chain_journal SET withdrawn = :yes WHERE position = :position", yes=True, position=position)
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
     """Keeps a dump, and the one before it in case this one is damaged."""
-    connection.execute(delete(dumps).where(dumps.c.position == dump.position))
-    connection.execute(insert(dumps).values(**vars(dump), content_sha256=hashlib.sha256(dump.content).digest()))
-    kept = (
-        connection.execute(select(dumps.c.position).order_by(dumps.c.position.desc()).limit(_KEPT_DUMPS))
-        .scalars()
-        .all()
-    )
-    connection.execute(delete(dumps).where(dumps.c.position < min(kept)))
+    connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
+    connection.insert("chain_dumps", **vars(dump), content_sha256=hashlib.sha256(dump.content).digest())
+    kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
+    connection.run("DELETE FROM chain_dumps WHERE position < :oldest", oldest=min(kept))
 
 
 def read(connection: Connection) -> History:
@@ -218,8 +204,9 @@ def read(connection: Connection) -> History:
     """
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
-    query = select(entries).where(entries.c.position > position).order_by(entries.c.position)
-    rows = [Entry(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001 - SQLAlchemy's public name
+    tail = "SELECT * FROM chain_journal WHERE position > :position ORDER BY position"
+    # SQLite knows no truth values.
+    rows = [Entry(**row | {"withdrawn": bool(row["withdrawn"])}) for row in connection.records(tail, position=position)]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
             f"the chain's journal begins at entry {rows[0].position} and the dump it stands on is damaged: "
@@ -239,25 +226,22 @@ def read(connection: Connection) -> History:
 
 def restore(connection: Connection, dump: Dump) -> None:
     """Goes back to a dump: what came after it is removed, and if it is not from this history, so is all before."""
-    known = connection.execute(select(entries.c.digest).where(entries.c.position == dump.position)).scalar_one_or_none()
-    if known == dump.digest:
-        connection.execute(delete(entries).where(entries.c.position > dump.position))
-        connection.execute(delete(dumps).where(dumps.c.position > dump.position))
-    else:
-        connection.execute(delete(entries))
-        connection.execute(delete(dumps))
+    kept = dump.position if _digest_at(connection, dump.position) == dump.digest else -1
+    for table in ("chain_journal", "chain_dumps"):
+        connection.run(f"DELETE FROM {table} WHERE position > :kept", kept=kept)  # noqa: S608 - our own names
     save_dump(connection, dump)
 
 
 def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
     """Keeps a snapshot under a name; one of that name is replaced."""
-    connection.execute(delete(snapshots).where(snapshots.c.name == name))
-    connection.execute(insert(snapshots).values(name=name, content=content))
+    connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
+    connection.insert("chain_snapshots", name=name, content=content)
 
 
 def read_snapshot(connection: Connection, name: str) -> bytes | None:
     """The snapshot of that name, None when there is none."""
-    return connection.execute(select(snapshots.c.content).where(snapshots.c.name == name)).scalar_one_or_none()
+    found: bytes | None = connection.value("SELECT content FROM chain_snapshots WHERE name = :name", name=name)
+    return found
 
 
 # --- snapshots as bytes -----------------------------------------------------------------------------------------------
@@ -307,25 +291,31 @@ def unpack(data: bytes, genesis: str) -> Dump:
 
 def _dumps(connection: Connection) -> list[Dump]:
     """The undamaged dumps, newest first."""
-    rows = connection.execute(select(dumps).order_by(dumps.c.position.desc()))
-    return [
-        Dump(row.position, row.digest, row.timestamp, row.block_hash, row.content)
-        for row in rows
-        if hashlib.sha256(row.content).digest() == row.content_sha256
-    ]
+    rows = connection.records("SELECT * FROM chain_dumps ORDER BY position DESC")
+    return [Dump(**row) for row in rows if hashlib.sha256(row["content"]).digest() == row.pop("content_sha256")]
 
 
 def _fits(connection: Connection, dump: Dump) -> bool:
     """Whether the journal goes through a dump's entry, or begins right after it."""
-    known = connection.execute(select(entries.c.digest).where(entries.c.position == dump.position)).scalar_one_or_none()
+    known = _digest_at(connection, dump.position)
     if known is not None:
-        return bool(known == dump.digest)
-    first = connection.execute(select(func.min(entries.c.position))).scalar_one()
+        return known == dump.digest
+    first = connection.value("SELECT min(position) FROM chain_journal")
     return first is None or first == dump.position + 1
+
+
+def _digest_at(connection: Connection, position: int) -> bytes | None:
+    """Digest of an entry, None when there is none at that place."""
+    found: bytes | None = connection.value(
+        "SELECT digest FROM chain_journal WHERE position = :position", position=position
+    )
+    return found
 
 
 def _set_aside(connection: Connection, damaged: Sequence[Entry]) -> None:
     kept = ("position", "kind", "timestamp", "payload", "digest")
-    connection.execute(insert(cut), [{name: getattr(entry, name) for name in kept} for entry in damaged])
-    connection.execute(delete(entries).where(entries.c.position >= damaged[0].position))
-    connection.execute(delete(dumps).where(dumps.c.position >= damaged[0].position))
+    connection.each(
+        inserting("chain_journal_cut", kept), ({name: getattr(entry, name) for name in kept} for entry in damaged)
+    )
+    for table in ("chain_journal", "chain_dumps"):
+        connection.run(f"DELETE FROM {table} WHERE position >= :first", first=damaged[0].position)  # noqa: S608 - our own names

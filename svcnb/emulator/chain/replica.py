@@ -275,7 +275,7 @@ class Replica:
                 "%d entries at the end of the chain's journal are damaged and were set aside (table %s): "
                 "the chain continues from the last sound one",
                 history.cut,
-                journal.cut.name,
+                journal.CUT.name,
             )
         if early is not None and early.genesis == self.genesis:
             node = await early.take()

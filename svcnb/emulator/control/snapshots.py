@@ -8,29 +8,29 @@ import time
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Column, Connection, Float, LargeBinary, String, Table, delete, insert, select
-
-from svcnb.emulator.billing.shared_holds import table as held_by_servers
-from svcnb.emulator.store import meta, metadata, number_on
+from svcnb.emulator.billing.shared_holds import HOLDS
+from svcnb.emulator.database import Connection, inserting
+from svcnb.emulator.schema import META, Table, tables
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
 
 _BYTES: Final = "$bytes"
 
-table = Table(
+_SNAPSHOTS: Final = Table(
     "snapshots",
-    metadata,
-    Column("name", String(200), primary_key=True),
-    Column("taken_at", Float, nullable=False),
-    Column("clock", String, nullable=False),
-    Column("randomness", String, nullable=False),
-    Column("content", LargeBinary, nullable=False),
-    Column("chain", LargeBinary, nullable=False),
+    """
+    name VARCHAR(200) PRIMARY KEY,
+    taken_at FLOAT NOT NULL,
+    clock VARCHAR NOT NULL,
+    randomness VARCHAR NOT NULL,
+    content BYTES NOT NULL,
+    chain BYTES NOT NULL
+    """,
 )
 
 # What belongs to the emulator itself and not to the world that it holds: never saved, never wiped.
-_OURS: Final = frozenset({table.name, meta.name, held_by_servers.name})
+_OURS: Final = frozenset({_SNAPSHOTS.name, META.name, HOLDS.name})
 _CHAIN: Final = "chain_"
 """How names of the chain's own tables begin; the chain saves itself."""
 
@@ -48,9 +48,8 @@ class Snapshots:
 
     async def names(self) -> list[dict[str, Any]]:
         """Every snapshot's name and time (Unix seconds of the machine's clock), oldest first."""
-        query = select(table.c.name, table.c.taken_at).order_by(table.c.taken_at)
         return await self._service.store.run(
-            lambda connection: [dict(row) for row in connection.execute(query).mappings()]
+            lambda connection: connection.records("SELECT name, taken_at FROM snapshots ORDER BY taken_at")
         )
 
     async def take(self, name: str) -> None:
@@ -67,8 +66,8 @@ class Snapshots:
 
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
-                connection.execute(delete(table).where(table.c.name == name))
-                connection.execute(insert(table).values(**row, content=_pack(connection)))
+                _remove(connection, name)
+                connection.insert("snapshots", **row, content=_pack(connection))
 
             await service.store.run(work)
 
@@ -85,8 +84,9 @@ class Snapshots:
         async with service.traffic.exclusive():
             await service.runs.flush()
 
-            query = select(table).where(table.c.name == name)
-            row = await service.store.run(lambda connection: connection.execute(query).mappings().one_or_none())
+            row = await service.store.run(
+                lambda connection: connection.record("SELECT * FROM snapshots WHERE name = :name", name=name)
+            )
             if row is None:
                 return False
             await service.chain.import_snapshot(row["chain"])
@@ -105,8 +105,7 @@ class Snapshots:
         Returns:
             Whether there was one of that name.
         """
-        statement = delete(table).where(table.c.name == name)
-        return bool(await self._service.store.run(lambda connection: connection.execute(statement).rowcount))
+        return await self._service.store.run(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
         """Goes back to the start: no accounts, a fresh chain, the clock as it was set; snapshots are kept."""
@@ -125,10 +124,14 @@ class Snapshots:
         await self._service.triggers.reload()
 
 
+def _remove(connection: Connection, name: str) -> bool:
+    return bool(connection.run("DELETE FROM snapshots WHERE name = :name", name=name))
+
+
 def _pack(connection: Connection) -> bytes:
     content = {
-        each.name: [[_plain(value) for value in row] for row in connection.execute(select(each))]
-        for each in metadata.sorted_tables
+        each.name: [[_plain(value) for value in row] for row in connection.rows(f"SELECT * FROM {each.name}")]  # noqa: S608 - our own names
+        for each in tables()
         if each.name not in _OURS and not each.name.startswith(_CHAIN)
     }
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
@@ -137,17 +140,19 @@ def _pack(connection: Connection) -> bytes:
 def _unpack(connection: Connection, packed: bytes) -> None:
     content: dict[str, list[list[Any]]] = json.loads(zlib.decompress(packed))
     _wipe(connection)
-    for each in metadata.sorted_tables:
+    for each in tables():
         if rows := content.get(each.name):
-            names = [column.name for column in each.columns]
-            connection.execute(insert(each), [dict(zip(names, map(_rich, row), strict=True)) for row in rows])
-            number_on(connection, each)
+            names = each.columns(connection)
+            connection.each(
+                inserting(each.name, names), (dict(zip(names, map(_rich, row), strict=True)) for row in rows)
+            )
+            each.number_on(connection)
 
 
 def _wipe(connection: Connection, *, chain: bool = False) -> None:
-    for each in reversed(metadata.sorted_tables):
+    for each in reversed(tables()):
         if each.name not in _OURS and (chain or not each.name.startswith(_CHAIN)):
-            connection.execute(delete(each))
+            connection.run(f"DELETE FROM {each.name}")  # noqa: S608 - our own names
 
 
 def _plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from svcnb.emulator.keys.secp import SECRET_BYTES
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from svcnb.emulator.database import Connection
 
 FILE_NAME: Final = "root_secret"
 _MAGIC: Final = "svcnb-root-1"

@@ -10,9 +10,8 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
-from sqlalchemy import Connection, func, insert, select
-
-from svcnb.emulator.triggers.store import TriggerRecord, runs
+from svcnb.emulator.database import Connection
+from svcnb.emulator.triggers.store import TriggerRecord
 from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE
 
 RATE_WINDOW_S: Final = 60
@@ -37,22 +36,20 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
         trigger: Its ``max_queued_runs``, none meaning 100, counts runs that have not ended.
     """
     limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
-    query = select(func.count()).where(runs.c.trigger_id == trigger.id, runs.c.finished_at.is_(None))
-    return max(0, limit - connection.execute(query).scalar_one())
+    open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
+    return max(0, limit - connection.value(open_ones, id=trigger.id))
 
 
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
     """Whether ``max_runs_per_minute`` (none meaning 60) webhook runs were admitted within the last 60 seconds."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    query = select(func.count()).where(
-        runs.c.trigger_id == trigger.id, runs.c.source == "webhook", runs.c.started_at > now - RATE_WINDOW_S
-    )
-    return connection.execute(query).scalar_one() >= limit
+    lately = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' AND started_at > :since"
+    return bool(connection.value(lately, id=trigger.id, since=now - RATE_WINDOW_S) >= limit)
 
 
 def is_admitted(connection: Connection, identifier: str) -> bool:
     """Whether a run with this id exists."""
-    return connection.execute(select(runs.c.seq).where(runs.c.id == identifier)).one_or_none() is not None
+    return bool(connection.rows("SELECT 1 FROM trigger_runs WHERE id = :id", id=identifier))
 
 
 def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:
@@ -65,15 +62,14 @@ def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input
         input_json: What the action gets, as JSON text.
         now: Unix seconds.
     """
-    connection.execute(
-        insert(runs).values(
-            id=identifier,
-            trigger_id=trigger.id,
-            source=trigger.kind,
-            status="queued",
-            attempt=1,
-            interruptions=0,
-            input=input_json,
-            started_at=now,
-        )
+    connection.insert(
+        "trigger_runs",
+        id=identifier,
+        trigger_id=trigger.id,
+        source=trigger.kind,
+        status="queued",
+        attempt=1,
+        interruptions=0,
+        input=input_json,
+        started_at=now,
     )

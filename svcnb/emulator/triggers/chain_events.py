@@ -19,9 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection
-
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import Connection
 from svcnb.emulator.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble

@@ -16,12 +16,11 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select, update
-
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import Connection
 from svcnb.emulator.store import Store
 from svcnb.emulator.triggers.errors import Refused, bad
-from svcnb.emulator.triggers.store import rfc3339, tokens, users
+from svcnb.emulator.triggers.store import rfc3339
 
 DEFAULT_EMAIL: Final = "owner@localhost"
 SESSION_S: Final = 7 * 24 * 3600
@@ -102,15 +101,18 @@ class Identity:
         return user
 
     def _use(self, connection: Connection, challenge: str) -> User | None:
-        query = select(tokens, users.c.email).join(users).where(tokens.c.challenge == challenge)
-        row = connection.execute(query).one_or_none()
-        if row is None or row.revoked_at is not None:
+        row = connection.record(
+            "SELECT t.seq, t.revoked_at, t.last_used_at, t.user_id, u.email "
+            "FROM trigger_tokens AS t JOIN trigger_users AS u ON u.id = t.user_id WHERE t.challenge = :challenge",
+            challenge=challenge,
+        )
+        if row is None or row["revoked_at"] is not None:
             return None
         now = self._clock.now()
         # Once a minute is enough to know, and keeps reading requests from writing.
-        if row.last_used_at is None or now - row.last_used_at >= _USED_EVERY_S:
-            connection.execute(update(tokens).where(tokens.c.seq == row.seq).values(last_used_at=now))
-        return User(row.user_id, row.email)
+        if row["last_used_at"] is None or now - row["last_used_at"] >= _USED_EVERY_S:
+            connection.run("UPDATE trigger_tokens SET last_used_at = :now WHERE seq = :seq", now=now, seq=row["seq"])
+        return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
         """Lets the token of a challenge in. Doing so twice is harmless; a revoked token stays revoked.
@@ -128,16 +130,14 @@ class Identity:
 
         def work(connection: Connection) -> None:
             _ensure(connection, user)
-            known = connection.execute(select(tokens.c.seq).where(tokens.c.challenge == challenge)).one_or_none()
-            if known is None:
-                connection.execute(
-                    insert(tokens).values(
-                        id=str(uuid.uuid5(_NAMESPACE, challenge)),
-                        challenge=challenge,
-                        user_id=user.id,
-                        label=label.strip()[:_MAX_LABEL],
-                        created_at=self._clock.now(),
-                    )
+            if not connection.rows("SELECT 1 FROM trigger_tokens WHERE challenge = :challenge", challenge=challenge):
+                connection.insert(
+                    "trigger_tokens",
+                    id=str(uuid.uuid5(_NAMESPACE, challenge)),
+                    challenge=challenge,
+                    user_id=user.id,
+                    label=connection.escaped(label.strip()[:_MAX_LABEL]),
+                    created_at=self._clock.now(),
                 )
 
         await self._store.run(work)
@@ -145,17 +145,19 @@ class Identity:
 
     async def listed(self, user: User) -> list[dict[str, Any]]:
         """A user's tokens, newest first."""
-        query = select(tokens).where(tokens.c.user_id == user.id).order_by(tokens.c.seq.desc())
-        rows = await self._store.run(lambda connection: connection.execute(query).all())
-        return [_shown(row) for row in rows]
+        query = "SELECT * FROM trigger_tokens WHERE user_id = :user ORDER BY seq DESC"
+        return await self._store.run(
+            lambda connection: [_shown(connection, row) for row in connection.records(query, user=user.id)]
+        )
 
     async def revoke(self, user: User, token_id: str | None) -> int:
         """Ends one token of a user, or all of them when ``token_id`` is None; how many it ended."""
-        query = update(tokens).where(tokens.c.user_id == user.id, tokens.c.revoked_at.is_(None))
+        statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:
-            query = query.where(tokens.c.id == token_id)
-        done = query.values(revoked_at=self._clock.now())
-        return await self._store.run(lambda connection: connection.execute(done).rowcount)
+            statement += " AND id = :id"
+        return await self._store.run(
+            lambda connection: connection.run(statement, now=self._clock.now(), user=user.id, id=token_id)
+        )
 
     # --- sessions -----------------------------------------------------------------------------------------------
 
@@ -208,17 +210,17 @@ def user_of(email: str) -> User:
 
 
 def _ensure(connection: Connection, user: User) -> None:
-    if connection.execute(select(users.c.id).where(users.c.id == user.id)).one_or_none() is None:
-        connection.execute(insert(users).values(id=user.id, email=user.email))
+    if not connection.rows("SELECT 1 FROM trigger_users WHERE id = :id", id=user.id):
+        connection.insert("trigger_users", id=user.id, email=user.email)
 
 
-def _shown(row: Row[Any]) -> dict[str, Any]:
+def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "id": row.id,
-        "label": row.label,
-        "created_at": rfc3339(row.created_at),
-        "last_used_at": rfc3339(row.last_used_at),
-        "revoked_at": rfc3339(row.revoked_at),
+        "id": row["id"],
+        "label": connection.unescaped(row["label"]),
+        "created_at": rfc3339(row["created_at"]),
+        "last_used_at": rfc3339(row["last_used_at"]),
+        "revoked_at": rfc3339(row["revoked_at"]),
     }
 
 

@@ -21,17 +21,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, select, update
-from sqlalchemy.exc import DBAPIError
-
 from svcnb.emulator import leases
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import Connection, DatabaseError
 from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable, is_refusal
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
 from svcnb.emulator.triggers.seal import Seal, SealBroken
-from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, find_trigger, from_json, runs, trim_runs
+from svcnb.emulator.triggers.store import (
+    RunRecord,
+    TriggerRecord,
+    change_run,
+    find_trigger,
+    from_json,
+    oldest_open_run,
+    trim_runs,
+)
 from svcnb.emulator.triggers.timing import Timer
 from svcnb.protocol.limits import KEPT_TRIGGER_RUNS
 
@@ -125,8 +131,8 @@ class Lanes:
 
     async def look(self) -> None:
         """Opens the lanes that are missing, such as those of a server that was killed."""
-        query = select(runs.c.trigger_id).where(runs.c.finished_at.is_(None)).distinct()
-        for trigger_id in await self._store.run(lambda connection: connection.execute(query).scalars().all()):
+        open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
+        for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)
 
     async def restart(self) -> None:
@@ -251,7 +257,7 @@ class Lanes:
     def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:
         if not leases.take(connection, _lease(trigger_id)):
             return None  # another server's lane goes on with it
-        run = _oldest(connection, trigger_id)
+        run = oldest_open_run(connection, trigger_id)
         if run is None:
             return None
         trigger = find_trigger(connection, trigger_id)
@@ -312,9 +318,9 @@ def _is_away(error: Exception) -> bool:
 
 
 def _log(what: str, error: Exception) -> None:
-    """Tells an unexpected error; a database's own text may repeat the row that it is about, from its second line on."""
-    if isinstance(error, DBAPIError):
-        _LOG.error("%s: %s: %s", what, type(error).__name__, str(error.orig).partition("\n")[0])
+    """Tells an unexpected error; the driver's, which a trace would tell as well, may repeat the row that it is about."""
+    if isinstance(error, DatabaseError):
+        _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:
         _LOG.error("%s", what, exc_info=error)
 
@@ -330,15 +336,8 @@ def params(defaults: Any, given: Any) -> dict[str, Any]:
     return merged
 
 
-def _oldest(connection: Connection, trigger_id: str) -> RunRecord | None:
-    """The oldest run of a trigger that has not ended."""
-    open_ones = select(runs).where(runs.c.trigger_id == trigger_id, runs.c.finished_at.is_(None))
-    row = connection.execute(open_ones.order_by(runs.c.seq).limit(1)).one_or_none()
-    return None if row is None else RunRecord.of(row)
-
-
 def _fail_next(connection: Connection, trigger_id: str, error: str, now: float) -> None:
-    if leases.take(connection, _lease(trigger_id)) and (run := _oldest(connection, trigger_id)) is not None:
+    if leases.take(connection, _lease(trigger_id)) and (run := oldest_open_run(connection, trigger_id)) is not None:
         _settle(connection, _Ended(run, Verdict("failed", error=error)), now)
 
 
@@ -348,7 +347,7 @@ def _settle_or_lose(connection: Connection, ended: _Ended, lost: Verdict, now: f
     Both in one transaction: with another between them, what was in the way of the first might be gone by the second.
     """
     try:
-        with connection.begin_nested():
+        with connection.savepoint():
             _settle(connection, ended, now)
     except Exception as error:
         if not is_refusal(error):
@@ -365,7 +364,7 @@ def _claim(connection: Connection, run: RunRecord) -> RunRecord:
     elif run.status == "running":
         # Only a stop of the service leaves a run so: it was cut off, and its attempt is made again.
         changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
-    connection.execute(update(runs).where(runs.c.seq == run.seq).values(changes))
+    change_run(connection, "seq = :of", changes, of=run.seq)
     return RunRecord(**(run.__dict__ | changes))
 
 
@@ -382,4 +381,4 @@ def _settle(connection: Connection, ended: _Ended, now: float) -> None:
             "next_attempt_at": None,
         }
     # A trigger deleted meanwhile took its runs along, and a restored snapshot may know nothing of this one.
-    connection.execute(update(runs).where(runs.c.id == ended.run.id, runs.c.finished_at.is_(None)).values(values))
+    change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

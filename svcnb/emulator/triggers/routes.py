@@ -28,7 +28,7 @@ from svcnb.protocol.wire.triggers import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from svcnb.emulator.database import Connection
 
 _MAX_OFFSET: Final = 2**31 - 1
 _BODY: Final = frozenset({400, 413, 422})

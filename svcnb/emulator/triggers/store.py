@@ -7,112 +7,81 @@ webhook (NUL and lone surrogates included) survives on every database.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    Row,
-    String,
-    Table,
-    Text,
-    delete,
-    event,
-    insert,
-    select,
-    update,
-)
+from svcnb.emulator.database import Connection, setting
+from svcnb.emulator.schema import Table
 
-from svcnb.emulator.store import AnyText, metadata
+Table("trigger_users", "id VARCHAR PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 
-# SQLite numbers rows by itself only when the type is spelled INTEGER.
-_SEQUENCE: Final = BigInteger().with_variant(Integer, "sqlite")
-
-users = Table(
-    "trigger_users",
-    metadata,
-    Column("id", String, primary_key=True),
-    Column("email", String, nullable=False, unique=True),
-)
-
-tokens = Table(
+# Of a token only the challenge is kept: the SHA-256 of what the service never sees before its first use.
+Table(
     "trigger_tokens",
-    metadata,
-    Column("seq", _SEQUENCE, primary_key=True, autoincrement=True),
-    Column("id", String, nullable=False, unique=True),
-    # Only the challenge is kept, the SHA-256 of a token that the service never sees before its first use.
-    Column("challenge", String, nullable=False, unique=True),
-    Column("user_id", String, ForeignKey("trigger_users.id", ondelete="CASCADE"), nullable=False),
-    Column("label", AnyText, nullable=False),
-    Column("created_at", Float, nullable=False),
-    Column("last_used_at", Float),
-    Column("revoked_at", Float),
+    """
+    seq NUMBERED,
+    id VARCHAR NOT NULL UNIQUE,
+    challenge VARCHAR NOT NULL UNIQUE,
+    user_id VARCHAR NOT NULL REFERENCES trigger_users (id) ON DELETE CASCADE,
+    label TEXT NOT NULL,
+    created_at FLOAT NOT NULL,
+    last_used_at FLOAT,
+    revoked_at FLOAT
+    """,
 )
 
-triggers = Table(
+# The last three say where the scanners stand: the last tick that had its run (or the moment to count from), the next
+# block to read, and the hash of the block before it, by which a reorganisation is noticed.
+Table(
     "triggers",
-    metadata,
-    Column("seq", _SEQUENCE, primary_key=True, autoincrement=True),
-    Column("id", String, nullable=False, unique=True),
-    Column("user_id", String, ForeignKey("trigger_users.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("name", AnyText, nullable=False),
-    Column("kind", String, nullable=False, index=True),
-    Column("action_code", AnyText, nullable=False),
-    Column("action_cid", String, nullable=False),
-    Column("default_params", Text, nullable=False),
-    Column("sealed_usage_key", Text, nullable=False),
-    Column("account_address", AnyText),
-    Column("max_runs_per_minute", Integer),
-    Column("max_queued_runs", Integer),
-    Column("config", Text, nullable=False),
-    Column("enabled", Boolean, nullable=False),
-    Column("created_at", Float, nullable=False),
-    Column("updated_at", Float, nullable=False),
-    # Where the scanners stand: the last tick that had its run (or the moment to count from), the next block to read,
-    # and the hash of the block before it, by which a reorganisation is noticed.
-    Column("watermark", Float, nullable=False),
-    Column("next_block", BigInteger),
-    Column("last_block_hash", String),
-)
-
-runs = Table(
-    "trigger_runs",
-    metadata,
-    Column("seq", _SEQUENCE, primary_key=True, autoincrement=True),
-    Column("id", String, nullable=False, unique=True),
-    Column("trigger_id", String, ForeignKey("triggers.id", ondelete="CASCADE"), nullable=False),
-    Column("source", String, nullable=False),
-    Column("status", String, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("interruptions", Integer, nullable=False),
-    Column("input", Text),
-    Column("response", Text),
-    Column("error", AnyText),
-    Column("started_at", Float, nullable=False),
-    Column("finished_at", Float),
-    Column("next_attempt_at", Float),
+    """
+    seq NUMBERED,
+    id VARCHAR NOT NULL UNIQUE,
+    user_id VARCHAR NOT NULL REFERENCES trigger_users (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    kind VARCHAR NOT NULL,
+    action_code TEXT NOT NULL,
+    action_cid VARCHAR NOT NULL,
+    default_params TEXT NOT NULL,
+    sealed_usage_key TEXT NOT NULL,
+    account_address TEXT,
+    max_runs_per_minute INTEGER,
+    max_queued_runs INTEGER,
+    config TEXT NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    created_at FLOAT NOT NULL,
+    updated_at FLOAT NOT NULL,
+    watermark FLOAT NOT NULL,
+    next_block BIGINT,
+    last_block_hash VARCHAR
+    """,
+    ix_triggers_user_id="(user_id)",
+    ix_triggers_kind="(kind)",
 )
 
 # A lane asks for the oldest run that has not ended; that must not slow down as history grows.
-_unended = runs.c.finished_at.is_(None)
-_open = Index("trigger_runs_open", runs.c.trigger_id, runs.c.seq, sqlite_where=_unended)
-Index("trigger_runs_history", runs.c.trigger_id, runs.c.seq)
-Index("trigger_runs_rate", runs.c.trigger_id, runs.c.source, runs.c.started_at)
-
-
-@event.listens_for(runs, "before_create")
-def _partial_there_too(_table: Table, connection: Connection, **_: object) -> None:
-    """Told only now: naming a dialect loads it, a fifteenth of a start in memory."""
-    if connection.dialect.name == "postgresql":
-        _open.dialect_options["postgresql"]["where"] = _unended
+Table(
+    "trigger_runs",
+    """
+    seq NUMBERED,
+    id VARCHAR NOT NULL UNIQUE,
+    trigger_id VARCHAR NOT NULL REFERENCES triggers (id) ON DELETE CASCADE,
+    source VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,
+    attempt INTEGER NOT NULL,
+    interruptions INTEGER NOT NULL,
+    input TEXT,
+    response TEXT,
+    error TEXT,
+    started_at FLOAT NOT NULL,
+    finished_at FLOAT,
+    next_attempt_at FLOAT
+    """,
+    trigger_runs_open="(trigger_id, seq) WHERE finished_at IS NULL",
+    trigger_runs_history="(trigger_id, seq)",
+    trigger_runs_rate="(trigger_id, source, started_at)",
+)
 
 
 def to_json(value: object) -> str:
@@ -132,16 +101,8 @@ def rfc3339(moment: float | None) -> str | None:
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-class _Record:
-    @classmethod
-    def of(cls, row: Row[Any]) -> Self:
-        """The record in a row that holds all its columns."""
-        mapping = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it
-        return cls(**{field.name: mapping[field.name] for field in fields(cls)})  # type: ignore[arg-type]  # every record is a dataclass
-
-
 @dataclass(frozen=True)
-class TriggerRecord(_Record):
+class TriggerRecord:
     """A row of ``triggers``; JSON columns are still text."""
 
     seq: int
@@ -167,9 +128,15 @@ class TriggerRecord(_Record):
     def __repr__(self) -> str:
         return f"TriggerRecord(id={self.id!r}, kind={self.kind!r}, name={self.name!r})"
 
+    @classmethod
+    def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
+        """The trigger in a row of all columns."""
+        plain = {name: connection.unescaped(row[name]) for name in _TEXTS}
+        return cls(**row | plain | {"enabled": bool(row["enabled"])})  # SQLite knows no truth values
+
 
 @dataclass(frozen=True)
-class RunRecord(_Record):
+class RunRecord:
     """A row of ``trigger_runs``; JSON columns are still text."""
 
     seq: int
@@ -186,31 +153,35 @@ class RunRecord(_Record):
     finished_at: float | None
     next_attempt_at: float | None
 
+    @classmethod
+    def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
+        """The run in a row of all columns."""
+        return cls(**row | {"error": connection.unescaped(row["error"])})
+
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:
     """One trigger, or None when it does not exist or is not this user's."""
-    query = select(triggers).where(triggers.c.id == trigger_id)
-    if user_id is not None:
-        query = query.where(triggers.c.user_id == user_id)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else TriggerRecord.of(row)
+    row = connection.record("SELECT * FROM triggers WHERE id = :id", id=trigger_id)
+    if row is None or user_id not in {None, row["user_id"]}:
+        return None
+    return TriggerRecord.of(connection, row)
 
 
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:
     """A user's triggers, newest first."""
-    query = select(triggers).where(triggers.c.user_id == user_id).order_by(triggers.c.seq.desc())
-    return [TriggerRecord.of(row) for row in connection.execute(query)]
+    rows = connection.records("SELECT * FROM triggers WHERE user_id = :user_id ORDER BY seq DESC", user_id=user_id)
+    return [TriggerRecord.of(connection, row) for row in rows]
 
 
 def enabled_triggers(connection: Connection, kind: str) -> list[TriggerRecord]:
     """All enabled triggers of a kind, oldest first."""
-    query = select(triggers).where(triggers.c.kind == kind, triggers.c.enabled).order_by(triggers.c.seq)
-    return [TriggerRecord.of(row) for row in connection.execute(query)]
+    rows = connection.records("SELECT * FROM triggers WHERE kind = :kind AND enabled ORDER BY seq", kind=kind)
+    return [TriggerRecord.of(connection, row) for row in rows]
 
 
 def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord:
     """Inserts a trigger and returns it."""
-    connection.execute(insert(triggers).values(values))
+    connection.insert("triggers", **_escaped(connection, values))
     found = find_trigger(connection, values["id"])
     if found is None:
         raise LookupError("the trigger just inserted is not there")
@@ -219,13 +190,31 @@ def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord
 
 def change_trigger(connection: Connection, trigger_id: str, values: dict[str, Any]) -> None:
     """Updates columns of a trigger."""
-    connection.execute(update(triggers).where(triggers.c.id == trigger_id).values(values))
+    connection.run(
+        f"UPDATE triggers SET {setting(values)} WHERE id = :trigger_id",  # noqa: S608 - our own names
+        **_escaped(connection, values),
+        trigger_id=trigger_id,
+    )
 
 
 def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> bool:
     """Deletes a trigger with its runs; whether there was one."""
-    query = delete(triggers).where(triggers.c.id == trigger_id, triggers.c.user_id == user_id)
-    return bool(connection.execute(query).rowcount)
+    statement = "DELETE FROM triggers WHERE id = :id AND user_id = :user_id"
+    return bool(connection.run(statement, id=trigger_id, user_id=user_id))
+
+
+def change_run(connection: Connection, condition: str, values: dict[str, Any], /, **known: Any) -> None:
+    """Updates columns of runs.
+
+    Args:
+        connection: Inside a transaction.
+        condition: Which, as SQL.
+        values: The new ones by column.
+        **known: Values of the condition, by name; none that is a column's.
+    """
+    if values.get("error"):
+        values = values | {"error": connection.escaped(values["error"])}
+    connection.run(f"UPDATE trigger_runs SET {setting(values)} WHERE {condition}", **values, **known)  # noqa: S608 - our own text
 
 
 def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float) -> None:
@@ -237,12 +226,43 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
         keep: Ended runs that stay.
         before: Unix seconds; what began later stays, because the rate limit counts it.
     """
-    ended = (runs.c.trigger_id == trigger_id) & runs.c.finished_at.is_not(None)
-    newest_gone = select(runs.c.seq).where(ended).order_by(runs.c.seq.desc()).offset(keep).limit(1).scalar_subquery()
-    connection.execute(delete(runs).where(ended, runs.c.seq <= newest_gone, runs.c.started_at < before))
+    connection.run(
+        """
+        DELETE FROM trigger_runs
+        WHERE trigger_id = :trigger_id AND finished_at IS NOT NULL AND started_at < :before AND seq <= (
+            SELECT seq FROM trigger_runs
+            WHERE trigger_id = :trigger_id AND finished_at IS NOT NULL
+            ORDER BY seq DESC LIMIT 1 OFFSET :keep
+        )
+        """,
+        trigger_id=trigger_id,
+        before=before,
+        keep=keep,
+    )
 
 
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
     """A page of a trigger's runs, newest first."""
-    query = select(runs).where(runs.c.trigger_id == trigger_id).order_by(runs.c.seq.desc()).limit(limit).offset(offset)
-    return [RunRecord.of(row) for row in connection.execute(query)]
+    rows = connection.records(
+        "SELECT * FROM trigger_runs WHERE trigger_id = :id ORDER BY seq DESC LIMIT :limit OFFSET :offset",
+        id=trigger_id,
+        limit=limit,
+        offset=offset,
+    )
+    return [RunRecord.of(connection, row) for row in rows]
+
+
+def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None:
+    """The oldest run of a trigger that has not ended."""
+    row = connection.record(
+        "SELECT * FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL ORDER BY seq LIMIT 1", id=trigger_id
+    )
+    return None if row is None else RunRecord.of(connection, row)
+
+
+_TEXTS: Final = ("name", "action_code", "account_address")
+"""What users wrote, in a trigger."""
+
+
+def _escaped(connection: Connection, values: dict[str, Any]) -> dict[str, Any]:
+    return values | {name: connection.escaped(values[name]) for name in _TEXTS if name in values}

@@ -17,7 +17,7 @@ from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
 from svcnb.protocol.wire.triggers import Accepted
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from svcnb.emulator.database import Connection
 
 
 def endpoints() -> list[Endpoint]:

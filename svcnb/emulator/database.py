@@ -1,0 +1,424 @@
+"""A connection to SQLite or PostgreSQL, in plain SQL that both understand.
+
+Values have names in every statement (``:name``), rows come as tuples or by column name, and what a driver raises comes
+out as a `DatabaseError`. More than that the emulator does not need, and the toolkit that it had used took longer to
+load than everything of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
+from typing import Any, ClassVar, Final, TypeAlias
+from urllib.parse import urlsplit
+
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+
+Row: TypeAlias = tuple[Any, ...]
+
+_LOCK: Final = 0x73766362
+"""Number of the lock that a transaction holds among the servers of one PostgreSQL."""
+_WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
+"""A server that hangs in the middle of a transaction must not stop the others for good."""
+_BUSY_S: Final = 10.0
+
+
+class DatabaseError(Exception):
+    """What the driver raised, in its first line: further ones may repeat the row that the statement was about.
+
+    Args:
+        cause: The driver's own error.
+        lost: Whether the connection is gone with it.
+        final: Whether the statement is to blame, and not the state that the database is in.
+    """
+
+    def __init__(self, cause: Exception, *, lost: bool, final: bool) -> None:
+        super().__init__((str(cause).splitlines() or [type(cause).__name__])[0])
+        self.lost = lost
+        self.final = final
+
+
+class ConstraintBroken(DatabaseError):
+    """A row is not as its table wants it: this speaks to the code that wrote it, not of the database's health."""
+
+
+class AddressUnusable(ValueError):
+    """The URL of a database cannot be read. The text does not repeat it, as it may hold a password."""
+
+
+class DriverMissing(Exception):
+    """What talks to this kind of database is not installed."""
+
+
+class Connection(ABC):
+    """One connection, for one thread at a time. Statements run inside `transaction`.
+
+    Attributes:
+        kind: `SQLITE` or `POSTGRESQL`.
+    """
+
+    kind: ClassVar[str]
+    _driver_errors: Any
+    """The driver's module: both name their errors as Python's database interface (PEP 249) does."""
+
+    # --- statements ---------------------------------------------------------------------------------------------
+
+    def rows(self, statement: str, /, **values: Any) -> list[Row]:
+        """All rows of an answer.
+
+        Args:
+            statement: SQL; ``:name`` stands for a value.
+            **values: Texts, numbers, bytes, truth values or None, by name.
+
+        Raises:
+            DatabaseError: Whatever the driver raised.
+        """
+        cursor = self._execute(statement, values)
+        return self._all(cursor)
+
+    def records(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
+        """As `rows`, by the names of the columns."""
+        cursor = self._execute(statement, values)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in self._all(cursor)]
+
+    def record(self, statement: str, /, **values: Any) -> dict[str, Any] | None:
+        """The first of `records`, None when there is none."""
+        found = self.records(statement, **values)
+        return found[0] if found else None
+
+    def column(self, statement: str, /, **values: Any) -> list[Any]:
+        """The first value of each row."""
+        return [row[0] for row in self.rows(statement, **values)]
+
+    def value(self, statement: str, /, **values: Any) -> Any:
+        """The first value of the first row, None when there is none."""
+        found = self.rows(statement, **values)
+        return found[0][0] if found else None
+
+    def names(self, statement: str, /, **values: Any) -> list[str]:
+        """What the columns of an answer are called."""
+        return [column[0] for column in self._execute(statement, values).description]
+
+    def run(self, statement: str, /, **values: Any) -> int:
+        """Runs a statement that answers nothing; how many rows it changed."""
+        return int(self._execute(statement, values).rowcount)
+
+    def each(self, statement: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """Runs a statement once for each of some sets of values.
+
+        Returns:
+            The rows of all answers, none when it answers nothing.
+        """
+        answered: list[Row] = []
+        for values in many:
+            cursor = self._execute(statement, values)
+            if cursor.description is not None:
+                answered += self._all(cursor)
+        return answered
+
+    def insert(self, table: str, /, **values: Any) -> None:
+        """Adds a row."""
+        self._execute(inserting(table, values), values)
+
+    # --- transactions -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What happens inside is kept together at its end, or not at all when it raises."""
+        self._begin()
+        try:
+            yield
+            self._execute("COMMIT", {})
+        except BaseException:
+            with suppress(DatabaseError):  # it may be gone already, and the first error is what matters
+                self._roll_back()
+            raise
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Inside a transaction: what happens here is undone alone when it raises."""
+        self._depth += 1
+        name = f"inner_{self._depth}"
+        try:
+            self._execute(f"SAVEPOINT {name}", {})
+            try:
+                yield
+            except BaseException:
+                with suppress(DatabaseError):
+                    self._execute(f"ROLLBACK TO SAVEPOINT {name}", {})
+                    self._execute(f"RELEASE SAVEPOINT {name}", {})
+                raise
+            self._execute(f"RELEASE SAVEPOINT {name}", {})
+        finally:
+            self._depth -= 1
+
+    _depth = 0
+
+    # --- what differs -------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether it can be used no more."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends it. May be called twice."""
+
+    @abstractmethod
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of that name."""
+
+    def escaped(self, text: str | None) -> str | None:
+        """A text of users as it is written: it may hold NUL, which PostgreSQL has no place for."""
+        return text
+
+    def unescaped(self, text: str | None) -> str | None:
+        """A text of users as it was given."""
+        return text
+
+    @abstractmethod
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
+        """Runs it and returns the driver's cursor."""
+
+    def _all(self, cursor: Any) -> list[Row]:
+        try:
+            return list(cursor.fetchall())
+        except self._driver_errors.Error as error:
+            raise self._told(error) from error
+
+    @abstractmethod
+    def _begin(self) -> None: ...
+
+    @abstractmethod
+    def _roll_back(self) -> None: ...
+
+    def _told(self, error: Exception) -> DatabaseError:
+        errors = self._driver_errors
+        kind = ConstraintBroken if isinstance(error, errors.IntegrityError) else DatabaseError
+        passing = isinstance(error, (errors.OperationalError, errors.InterfaceError, errors.InternalError))
+        # SQLite calls a damaged file by the general name, PostgreSQL what its functions raise.
+        general = type(error) is errors.DatabaseError and not hasattr(error, "sqlstate")
+        return kind(error, lost=self.closed, final=not passing and not general)
+
+
+class SqliteConnection(Connection):
+    """SQLite in a file or, without a path, in memory.
+
+    Args:
+        path: The file, made when it is missing.
+
+    Raises:
+        DatabaseError: It cannot be opened.
+    """
+
+    kind = SQLITE
+    _driver_errors = sqlite3
+
+    def __init__(self, path: str | None) -> None:
+        self._open = True
+        try:
+            # The driver must not open transactions by itself, or savepoints would commit early.
+            self._driver = sqlite3.connect(
+                path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        try:
+            if path is not None:
+                self._execute("PRAGMA journal_mode=WAL", {})
+                # FULL: an acknowledged write survives the machine losing power, not only the process dying.
+                self._execute("PRAGMA synchronous=FULL", {})
+            self._execute("PRAGMA foreign_keys=ON", {})
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def closed(self) -> bool:
+        """As in `Connection`."""
+        return not self._open
+
+    def close(self) -> None:
+        """As in `Connection`."""
+        self._open = False
+        with suppress(sqlite3.Error):
+            self._driver.close()
+
+    def has_table(self, name: str) -> bool:
+        """As in `Connection`."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> sqlite3.Cursor:
+        try:
+            return self._driver.execute(statement, values)
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+
+    def _begin(self) -> None:
+        self._execute("BEGIN IMMEDIATE", {})
+
+    def _roll_back(self) -> None:
+        # After some failures, such as a full disk, SQLite has rolled back by itself.
+        if self._driver.in_transaction:
+            self._execute("ROLLBACK", {})
+
+
+class PostgresConnection(Connection):
+    """A PostgreSQL, which servers may share: their transactions come one after another, as they do in SQLite.
+
+    Args:
+        url: ``postgresql://user:password@host/name``.
+
+    Raises:
+        DatabaseError: It cannot be reached, or does not let us in.
+        AddressUnusable: The URL is none.
+        DriverMissing: The extra ``svcnb[postgres]`` is not installed.
+    """
+
+    kind = POSTGRESQL
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise DriverMissing(
+                "PostgreSQL needs its driver, which is not installed: pip install 'svcnb[postgres]'"
+            ) from error
+        self._driver_errors = psycopg
+        self._driver: psycopg.Connection[Row] | None = None
+        try:
+            self._driver = psycopg.connect(
+                url, autocommit=True, connect_timeout=5, options=_WAITS, application_name="svcnb"
+            )
+        except psycopg.ProgrammingError as error:
+            # What libpq says of a URL repeats it.
+            raise AddressUnusable("the database URL cannot be read") from error
+        except psycopg.Error as error:
+            raise self._told(error) from error
+
+    @property
+    def closed(self) -> bool:
+        """As in `Connection`."""
+        return self._driver is None or self._driver.closed
+
+    def close(self) -> None:
+        """As in `Connection`."""
+        if self._driver is not None:
+            with suppress(self._driver_errors.Error):
+                self._driver.close()
+
+    def has_table(self, name: str) -> bool:
+        """As in `Connection`."""
+        return self.value("SELECT to_regclass(:name) IS NOT NULL", name=name) is True
+
+    def escaped(self, text: str | None) -> str | None:
+        """As in `Connection`."""
+        return None if text is None else text.replace("\\", "\\\\").replace("\0", "\\0")
+
+    def unescaped(self, text: str | None) -> str | None:
+        """As in `Connection`."""
+        return None if text is None else "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))
+
+    @cached_property
+    def session(self) -> str:
+        """Names this connection among all that the database ever had."""
+        return str(self.value(f"SELECT {SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - our own text
+
+    def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
+        if self._driver is None:
+            raise RuntimeError("this connection was never opened")
+        try:
+            return self._driver.execute(_in_its_words(statement), values)
+        except self._driver_errors.Error as error:
+            raise self._told(error) from error
+
+    def _begin(self) -> None:
+        self._execute("BEGIN", {})
+        try:
+            # As SQLite's BEGIN IMMEDIATE, among all servers: one transaction after another.
+            self._execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
+        except BaseException:
+            with suppress(DatabaseError):
+                self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        self._execute("ROLLBACK", {})
+
+
+SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
+"""What names a connection to PostgreSQL, among the columns of ``pg_stat_activity``."""
+
+_VALUE: Final = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+
+
+@cache
+def _in_its_words(statement: str) -> str:
+    """A statement as PostgreSQL's driver wants it."""
+    return _VALUE.sub(r"%(\1)s", statement.replace("%", "%%"))
+
+
+def inserting(table: str, names: Iterable[str]) -> str:
+    """The statement that adds a row with values for these columns."""
+    columns = tuple(names)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"  # noqa: S608 - our own names
+
+
+def setting(names: Iterable[str]) -> str:
+    """What follows SET in an UPDATE of these columns."""
+    return ", ".join(f"{name} = :{name}" for name in names)
+
+
+class Address:
+    """Where a database is.
+
+    Args:
+        url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name``, or None for SQLite in memory.
+
+    Raises:
+        AddressUnusable: It is neither.
+
+    Attributes:
+        kind: `SQLITE`, `POSTGRESQL`, or what else stands in front of ``://``.
+        path: SQLite's file, None in memory.
+    """
+
+    def __init__(self, url: str | None) -> None:
+        self._url = url
+        self.kind, self.path = SQLITE, None
+        if url is None:
+            return
+        self.kind, found, rest = url.partition("://")
+        if not found or not self.kind:
+            raise AddressUnusable("the database URL cannot be read")
+        if self.kind == SQLITE and rest.strip("/"):
+            if not rest.startswith("/"):
+                raise AddressUnusable("the database URL cannot be read")
+            self.path = rest[1:]
+        elif self.kind == POSTGRESQL:
+            _ = urlsplit(url).port  # raises what it has to say of a port that is no number
+
+    def connect(self) -> Connection:
+        """A new connection, to a database of a kind that is known.
+
+        Raises:
+            DatabaseError: It cannot be opened.
+            AddressUnusable: The URL is none.
+            DriverMissing: What talks to it is not installed.
+        """
+        return SqliteConnection(self.path) if self.kind == SQLITE else PostgresConnection(self._url or "")
+
+    def __str__(self) -> str:
+        """As it may be shown, without a password."""
+        if self._url is None:
+            return "memory"
+        head, found, tail = self._url.partition("://")
+        user, at, place = tail.rpartition("@")
+        return head + found + (user.partition(":")[0] + ":***@" if ":" in user else user + at) + place
