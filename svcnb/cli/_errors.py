@@ -152,7 +152,7 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
 _FILE_HINT = "Check that it exists, that you may read and write there, and that the disk has room."
 
 _EXTRAS = {
-    "emulator": {"coincurve", "deno", "fastapi", "httptools", "sqlalchemy", "starlette", "uvicorn", "uvloop"},
+    "emulator": {"coincurve", "deno", "fastapi", "httptools", "starlette", "uvicorn", "uvloop"},
     "chain": {"eth_abi", "eth_account"},
     "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
     "lint": {"tree_sitter", "tree_sitter_javascript"},

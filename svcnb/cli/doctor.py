@@ -22,7 +22,7 @@ from svcnb.exit_codes import ExitCode
 ANSWER_TIMEOUT_S = 60.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
-    "emulator": ("coincurve", "fastapi", "sqlalchemy", "uvicorn"),
+    "emulator": ("coincurve", "fastapi", "uvicorn"),
     "chain": ("coincurve", "eth-account"),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }

@@ -34,9 +34,9 @@ from svcnb.emulator.http.traffic import Traffic
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
 from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.schema import get_meta, set_meta
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
-from svcnb.emulator.schema import get_meta, set_meta
 from svcnb.emulator.triggers.service import Triggers
 
 if TYPE_CHECKING:

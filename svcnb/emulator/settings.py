@@ -47,9 +47,7 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on. Beyond loopback needs control_token.")
     port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
-    database: str | None = Field(
-        None, description="Database URL; none means SQLite inside the state folder."
-    )
+    database: str | None = Field(None, description="Database URL; none means SQLite inside the state folder.")
     seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
     clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(None, repr=False, description="Secret that control requests must carry.")

@@ -18,7 +18,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Final, TypeAlias, TypeVar, cast
 
 from svcnb.emulator.database import (

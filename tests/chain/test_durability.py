@@ -8,24 +8,26 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from eth_account import Account
-from sqlalchemy import create_engine, insert, select, text
-from sqlalchemy.pool import NullPool
 
 from svcnb.emulator.chain import connection, local as local_module, replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
-from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, entries, follow
+from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, follow
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.node import KEPT_STATES, Genesis, Node
 from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import inserting
 from svcnb.emulator.store import StoreUnavailable
 from svcnb.protocol import contract
 
@@ -60,8 +62,11 @@ async def actions(chain: Chain) -> int:
     return len(await chain.view("listActions", KEY, 0, 10_000))
 
 
-def database(folder: Path) -> Any:
-    return create_engine(f"sqlite:///{folder / 'state.db'}", poolclass=NullPool)  # closed as soon as it is given back
+@contextmanager
+def database(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The kept state, opened beside the emulator's own code; changes are committed at the end."""
+    with closing(sqlite3.connect(folder / "state.db")) as connection, connection:
+        yield connection
 
 
 # --- the chain stops -------------------------------------------------------------------------------------------------
@@ -357,6 +362,7 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
         import asyncio, sys
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import inserting
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
         from svcnb.emulator.settings import Settings
@@ -396,6 +402,7 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         from svcnb.emulator.chain import connection, local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
+from svcnb.emulator.database import inserting
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
         from svcnb.emulator.settings import Settings
@@ -558,14 +565,14 @@ async def test_a_damaged_tail_is_cut_set_aside_and_reported(
     await fill(first)
     before = await hashes(first)
     await first.stop()
-    with database(tmp_path).begin() as connection:
-        connection.execute(text("DELETE FROM chain_dumps"))
-        last = connection.execute(text("SELECT max(position) FROM chain_journal")).scalar_one()
+    with database(tmp_path) as connection:
+        connection.execute("DELETE FROM chain_dumps")
         # One bit of the last entry but one.
-        at = {"at": last - 1}
-        payload = connection.execute(text("SELECT payload FROM chain_journal WHERE position = :at"), at).scalar_one()
-        changed = at | {"payload": bytes([payload[0] ^ 1]) + payload[1:]}
-        connection.execute(text("UPDATE chain_journal SET payload = :payload WHERE position = :at"), changed)
+        [(at, payload)] = connection.execute(
+            "SELECT position, payload FROM chain_journal ORDER BY position DESC LIMIT 1 OFFSET 1"
+        )
+        changed = bytes([payload[0] ^ 1]) + payload[1:]
+        connection.execute("UPDATE chain_journal SET payload = ? WHERE position = ?", (changed, at))
     with caplog.at_level("WARNING"):
         second = await start_chain()
     assert "2 entries" in caplog.text
@@ -573,8 +580,8 @@ async def test_a_damaged_tail_is_cut_set_aside_and_reported(
     assert await actions(second) == 3
     await second.write("addAction", KEY, "", "", 5)
     await second.stop()
-    with database(tmp_path).begin() as connection:
-        assert connection.execute(text("SELECT count(*) FROM chain_journal_cut")).scalar_one() == 2
+    with database(tmp_path) as connection:
+        assert connection.execute("SELECT count(*) FROM chain_journal_cut").fetchall() == [(2,)]
     assert await actions(await start_chain()) == 4
 
 
@@ -585,8 +592,8 @@ async def test_a_damaged_dump_is_not_used_and_the_journal_replayed_instead(
     await fill(first)
     before = await hashes(first)
     await first.stop()
-    with database(tmp_path).begin() as connection:
-        connection.execute(text("UPDATE chain_dumps SET content = x'00'"))
+    with database(tmp_path) as connection:
+        connection.execute("UPDATE chain_dumps SET content = x'00'")
     assert await hashes(await start_chain()) == before
 
 
@@ -594,9 +601,9 @@ async def test_entries_without_what_they_stand_on_are_not_guessed_at(start_chain
     first = await start_chain()
     await fill(first)
     await first.stop()
-    with database(tmp_path).begin() as connection:
-        connection.execute(text("DELETE FROM chain_dumps"))
-        connection.execute(text("DELETE FROM chain_journal WHERE position < 5"))
+    with database(tmp_path) as connection:
+        connection.execute("DELETE FROM chain_dumps")
+        connection.execute("DELETE FROM chain_journal WHERE position < 5")
     with pytest.raises(ChainUnusable, match="restore the state from a copy"):
         await start_chain()
 
@@ -630,8 +637,8 @@ async def test_a_refused_transaction_is_withdrawn_and_stays_so(start_chain: Star
     os.kill(chain.node_pid, signal.SIGKILL)
     assert await hashes(chain) == before
     await chain.stop()
-    with database(tmp_path).begin() as connection:
-        assert connection.execute(text("SELECT count(*) FROM chain_journal WHERE withdrawn")).scalar_one() == 1
+    with database(tmp_path) as connection:
+        assert connection.execute("SELECT count(*) FROM chain_journal WHERE withdrawn").fetchall() == [(1,)]
 
 
 async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_next_start(
@@ -645,9 +652,12 @@ async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_ne
     account = Account.from_key("0x" + "42" * 32)
     fields = {"chainId": 31337, "nonce": 7, "to": account.address, "gas": 21_000, "maxFeePerGas": 10**10}
     raw = bytes(account.sign_transaction(fields | {"maxPriorityFeePerGas": 0}).raw_transaction)
-    with database(tmp_path).begin() as connection:
-        last = connection.execute(select(entries).order_by(entries.c.position.desc()).limit(1)).one()
-        connection.execute(insert(entries).values(**vars(follow(last.digest, last.position + 1, TRANSACTION, T0, raw))))
+    with database(tmp_path) as connection:
+        [(last, digest)] = connection.execute(
+            "SELECT position, digest FROM chain_journal ORDER BY position DESC LIMIT 1"
+        )
+        entry = vars(follow(digest, last + 1, TRANSACTION, T0, raw))
+        connection.execute(inserting("chain_journal", entry), entry)
     second = await start_chain()
     assert await hashes(second) == before
     await second.write("addAction", KEY, "", "", 7)

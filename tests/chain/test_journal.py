@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from sqlalchemy import Connection, delete, func, insert, select, update
 
 from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.journal import BALANCE, START, TRANSACTION, Dump, Entry
+from svcnb.emulator.database import Connection, setting
 from svcnb.emulator.store import Store
 
 payloads = st.lists(
@@ -35,21 +35,20 @@ def flip(name: str) -> Callable[[Connection, int, list[Entry]], None]:
             changed: Any = bytes([value[0] ^ 1]) + value[1:]
         else:
             changed = value + 1 if isinstance(value, int) else {TRANSACTION: BALANCE, BALANCE: TRANSACTION}[value]
-        where = journal.entries.c.position == at
-        connection.execute(update(journal.entries).where(where).values({name: changed}))
+        connection.run(f"UPDATE chain_journal SET {setting([name])} WHERE position = :at", **{name: changed}, at=at)  # noqa: S608 - our own names
 
     return do
 
 
 def drop(connection: Connection, at: int, _entries: list[Entry]) -> None:
-    connection.execute(delete(journal.entries).where(journal.entries.c.position == at))
+    connection.run("DELETE FROM chain_journal WHERE position = :at", at=at)
 
 
 def stranger(connection: Connection, at: int, entries: list[Entry]) -> None:
     """A row that is sound by itself and follows on something else."""
     drop(connection, at, entries)
     other = journal.follow(b"\x01" * 32, at, TRANSACTION, 5, b"a transaction of another chain")
-    connection.execute(insert(journal.entries).values(**vars(other)))
+    connection.insert("chain_journal", **vars(other))
 
 
 DAMAGES = {
@@ -70,8 +69,8 @@ def store():
 
 
 def written(connection: Connection, entries: list[Entry]) -> None:
-    for table in (journal.entries, journal.cut, journal.dumps):
-        connection.execute(delete(table))
+    for table in ("chain_journal", "chain_journal_cut", "chain_dumps"):
+        connection.run(f"DELETE FROM {table}")  # noqa: S608 - our own names
     journal.append(connection, entries, [])
 
 
@@ -93,7 +92,7 @@ def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_asi
             assert list(history.tail) == entries[: at - 1]
             lost = len(entries) - at + (damage != "dropped")
             assert history.cut == lost
-            assert connection.execute(select(func.count()).select_from(journal.cut)).scalar_one() == lost
+            assert connection.value("SELECT count(*) FROM chain_journal_cut") == lost
             again = journal.read(connection)
             assert (list(again.tail), again.cut) == (entries[: at - 1], 0), "a second start must read the same"
 

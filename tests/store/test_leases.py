@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.engine import make_url
 
 from svcnb.emulator.leases import give_back, held, take
 from svcnb.emulator.store import Store, StoreUnavailable
@@ -51,9 +50,9 @@ async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Store]) 
 async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(servers: list[Store]) -> None:
     first, second = servers
     assert await first.run(taking("thing"))
-    backend = await first.run(lambda connection: connection.execute(text("SELECT pg_backend_pid()")).scalar_one())
-    end = text("SELECT pg_terminate_backend(:pid, 60000)")
-    assert await second.run(lambda connection: connection.execute(end, {"pid": backend}).scalar_one())
+    backend = await first.run(lambda connection: connection.value("SELECT pg_backend_pid()"))
+    end = "SELECT pg_terminate_backend(:pid, 60000)"
+    assert await second.run(lambda connection: connection.value(end, pid=backend))
     with pytest.raises(StoreUnavailable):
         await first.run(taking("thing"))
     assert await second.run(taking("thing"))  # what it held is free
@@ -61,16 +60,15 @@ async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(
 
 
 async def test_transactions_of_servers_come_one_after_another(servers: list[Store]) -> None:
-    create = text("CREATE TABLE counter (n integer); INSERT INTO counter VALUES (0)")
-    await servers[0].run(lambda connection: connection.execute(create).rowcount)
+    await servers[0].run(lambda connection: connection.run("CREATE TABLE counter (n integer)"))
+    await servers[0].run(lambda connection: connection.insert("counter", n=0))
 
     def count(connection) -> None:
-        seen = connection.execute(text("SELECT n FROM counter")).scalar_one()
-        connection.execute(text("UPDATE counter SET n = :n"), {"n": seen + 1})
+        seen = connection.value("SELECT n FROM counter")
+        connection.run("UPDATE counter SET n = :n", n=seen + 1)
 
     await asyncio.gather(*(store.run(count) for store in servers for _ in range(100)))
-    read = text("SELECT n FROM counter")
-    assert await servers[0].run(lambda connection: connection.execute(read).scalar_one()) == 200
+    assert await servers[0].run(lambda connection: connection.value("SELECT n FROM counter")) == 200
 
 
 async def test_waiting_for_a_lease_ends_when_it_is_given_back(servers: list[Store]) -> None:
@@ -109,18 +107,17 @@ async def test_a_database_that_is_away_is_a_503_until_it_is_back(postgres_url: s
     import psycopg
 
     store = Store(postgres_url)
-    url = make_url(postgres_url)
-    admin = psycopg.connect(f"host={url.query['host']} user=svcnb dbname=postgres", autocommit=True)
+    url = urlsplit(postgres_url)
+    name, [host] = url.path.strip("/"), parse_qs(url.query)["host"]
+    admin = psycopg.connect(f"host={host} user=svcnb dbname=postgres", autocommit=True)
     try:
-        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS false")
-        admin.execute(
-            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", [url.database]
-        )
+        admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        admin.execute("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = %s", [name])
         for _ in range(3):
             with pytest.raises(StoreUnavailable) as caught:
                 await store.run(taking("thing"))
             assert caught.value.status == 503
-        admin.execute(f"ALTER DATABASE {url.database} ALLOW_CONNECTIONS true")
+        admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
         assert await store.run(taking("thing"))
     finally:
         admin.close()

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, TextClause, event, insert, select, text
-from sqlalchemy.exc import IntegrityError
 
+from svcnb.emulator.database import Connection, ConstraintBroken, SqliteConnection
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.store import AnyText, StatementRefused, Store, StoreUnavailable, get_meta, meta, set_meta
+from svcnb.emulator.schema import get_meta, set_meta
+from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable
 
 
 @pytest.fixture
@@ -50,15 +50,14 @@ async def test_a_failure_in_a_shared_commit_undoes_only_itself(store: Store) -> 
 
 
 async def test_a_broken_constraint_is_told_to_the_code_that_broke_it(store: Store) -> None:
-    row = insert(meta).values(name="once", value="1")
-    await store.run(lambda connection: connection.execute(row).rowcount)
-    with pytest.raises(IntegrityError):
-        await store.run(lambda connection: connection.execute(row).rowcount)
+    await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
+    with pytest.raises(ConstraintBroken):
+        await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
 
 
 async def test_database_trouble_is_a_503_that_charges_nothing(store: Store) -> None:
     with pytest.raises(StoreUnavailable) as caught:
-        await store.run(lambda connection: connection.execute(text("SELECT * FROM nowhere")).all())
+        await store.run(lambda connection: connection.rows("SELECT * FROM nowhere"))
     assert caught.value.status == 503
     assert "Nothing was charged" in caught.value.message
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
@@ -98,12 +97,12 @@ async def test_a_database_of_another_kind_is_refused() -> None:
 
 async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
     texts = ["", "plain", "nul \0 in it", "\\0", "\\", "\\\0", "\\\\0\0\\", "\u20ac"]
-    made = Table("kept_texts", MetaData(), Column("n", Integer, primary_key=True), Column("text", AnyText))
 
-    def work(connection: Connection) -> list[str]:
-        made.create(connection)
-        connection.execute(insert(made), [{"n": n, "text": given} for n, given in enumerate(texts)])
-        return list(connection.execute(select(made.c.text).order_by(made.c.n)).scalars())
+    def work(connection: Connection) -> list[str | None]:
+        connection.run("CREATE TABLE kept_texts (n integer, text text)")
+        for n, given in enumerate(texts):
+            connection.insert("kept_texts", n=n, text=connection.escaped(given))
+        return [connection.unescaped(text) for text in connection.column("SELECT text FROM kept_texts ORDER BY n")]
 
     assert await store.run(work) == texts
 
@@ -156,15 +155,18 @@ async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
 
 
 async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the_thread_lives_on(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(f"sqlite:///{tmp_path / 'state.db'}")
     broken = threading.Event()
 
-    @event.listens_for(store._engine, "begin", insert=True)
-    def _begin(_connection: Connection) -> None:
+    def begin(connection: SqliteConnection) -> None:
         if broken.is_set():
             raise RuntimeError("nobody thought of this")
+        as_ever(connection)
+
+    as_ever = SqliteConnection._begin
+    monkeypatch.setattr(SqliteConnection, "_begin", begin)
 
     began, gate = threading.Event(), threading.Event()
 
@@ -201,21 +203,16 @@ def _refusing(store: Store) -> list[str]:
     ]
 
 
-def _rowcount(statement: TextClause, connection: Connection) -> int:
-    return connection.execute(statement).rowcount
-
-
 async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
-    for statement in map(text, _refusing(store)):
-        await store.run(partial(_rowcount, statement))
-    with pytest.raises((StatementRefused, IntegrityError), match="refused"):
-        await store.run(lambda connection: connection.execute(text("INSERT INTO refusing VALUES (1)")).rowcount)
+    for statement in _refusing(store):
+        await store.run(lambda connection, statement=statement: connection.run(statement))
+    with pytest.raises((StatementRefused, ConstraintBroken), match="refused"):
+        await store.run(lambda connection: connection.insert("refusing", n=1))
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
 
 
 async def test_errors_do_not_repeat_what_was_to_be_stored(store: Store) -> None:
-    row = insert(meta).values(name="once", value="the secret")
-    await store.run(lambda connection: connection.execute(row).rowcount)
-    with pytest.raises(IntegrityError) as caught:
-        await store.run(lambda connection: connection.execute(row).rowcount)
+    await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
+    with pytest.raises(ConstraintBroken) as caught:
+        await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
     assert "the secret" not in str(caught.value)

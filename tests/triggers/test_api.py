@@ -8,9 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import func, select
 
-from svcnb.emulator.triggers.store import runs, triggers
 from svcnb.protocol.cid import source_cid
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.engine, pytest.mark.chain]
@@ -73,10 +71,10 @@ async def test_a_created_trigger_shows_all_its_members_and_never_its_key(door):
 
 async def test_the_key_is_encrypted_in_the_database(door):
     made = await door.ok("POST", "/api/triggers", body())
-    query = select(triggers).where(triggers.c.id == made["id"])
-    row = await door.service.store.run(lambda connection: connection.execute(query).one())
-    assert KEY not in str(tuple(row))
-    assert KEY.encode().hex() not in str(tuple(row))
+    query = "SELECT * FROM triggers WHERE id = :id"
+    [row] = await door.service.store.run(lambda connection: connection.rows(query, id=made["id"]))
+    assert KEY not in str(row)
+    assert KEY.encode().hex() not in str(row)
 
 
 async def test_enabled_cannot_be_set_at_creation_and_unknown_members_are_ignored(door):
@@ -343,11 +341,11 @@ async def test_a_thrown_error_fails_the_run_at_once_and_is_stored_with_its_stack
 
 async def waits_for_attempt(door: Any, trigger: dict[str, Any], attempt: int) -> None:
     """Waits until the newest run of a trigger waits to be tried again; the API shows that as running."""
-    newest = select(runs.c.status, runs.c.attempt).where(runs.c.trigger_id == trigger["id"])
+    newest = "SELECT status, attempt FROM trigger_runs WHERE trigger_id = :id"
     async with asyncio.timeout(300):
         while True:
-            status, made = await door.service.store.run(lambda connection: connection.execute(newest).one())
-            if (status, made) == ("retrying", attempt - 1):
+            found = await door.service.store.run(lambda connection: connection.rows(newest, id=trigger["id"]))
+            if found == [("retrying", attempt - 1)]:
                 return
             await asyncio.sleep(0.01)
 
@@ -388,8 +386,8 @@ async def test_deleting_a_trigger_deletes_its_runs(door):
     await door.post(trigger)
     await door.ended(trigger)
     await door.ok("DELETE", f"/api/triggers/{trigger['id']}", status=204)
-    count = select(func.count()).where(runs.c.trigger_id == trigger["id"])
-    assert await door.service.store.run(lambda connection: connection.execute(count).scalar_one()) == 0
+    left = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id"
+    assert await door.service.store.run(lambda connection: connection.value(left, id=trigger["id"])) == 0
 
 
 async def test_doors_that_do_not_open(door):

@@ -9,11 +9,9 @@ import asyncio
 import logging
 
 import pytest
-from sqlalchemy import text, update
 
 from svcnb.emulator.store import Store, StoreUnavailable
 from svcnb.emulator.triggers import lanes
-from svcnb.emulator.triggers.store import runs
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def refuse(store: Store):
     """Lets the database refuse updates of runs that meet a condition; returns what lets it take them again."""
 
     async def execute(statement: str) -> None:
-        await store.run(lambda connection: connection.execute(text(statement)).rowcount)
+        await store.run(lambda connection: connection.run(statement))
 
     async def begin(condition: str):
         if store.shared:
@@ -139,8 +137,8 @@ async def test_a_run_whose_input_cannot_be_read_fails_and_the_next_one_begins(pa
     await parts.change(trigger, enabled=False)
     await parts.run(trigger, "bad")
     await parts.run(trigger, "good")
-    damaged = update(runs).where(runs.c.id == "bad").values(input='{"cut off')
-    await store.run(lambda connection: connection.execute(damaged).rowcount)
+    damaged = "UPDATE trigger_runs SET input = :input WHERE id = 'bad'"
+    await store.run(lambda connection: connection.run(damaged, input='{"cut off'))
     await parts.change(trigger, enabled=True)
     parts.lanes.wake(trigger.id)
     bad, good = await parts.ended(trigger)

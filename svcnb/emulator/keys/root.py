@@ -104,7 +104,7 @@ def bind_root(connection: Connection, root_secret: bytes) -> None:
     """
     shown = _fingerprint(root_secret).hex()
     # Only here, so that the secret can be there before the database library is.
-    from svcnb.emulator.store import get_meta, set_meta
+    from svcnb.emulator.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
     if kept is None:

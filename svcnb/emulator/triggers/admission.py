@@ -37,7 +37,7 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
     """
     limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
-    return max(0, limit - connection.value(open_ones, id=trigger.id))
+    return max(0, limit - int(connection.value(open_ones, id=trigger.id)))
 
 
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:

@@ -318,7 +318,7 @@ def _is_away(error: Exception) -> bool:
 
 
 def _log(what: str, error: Exception) -> None:
-    """Tells an unexpected error; the driver's, which a trace would tell as well, may repeat the row that it is about."""
+    """Tells an unexpected error, of a database without the driver's, which may repeat the row that it is about."""
     if isinstance(error, DatabaseError):
         _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:
