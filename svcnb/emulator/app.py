@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
+    from svcnb.emulator.http.endpoint import Endpoint
     from svcnb.emulator.http.gate import Gate
     from svcnb.emulator.server import Server
     from svcnb.emulator.service import Service
@@ -39,18 +40,35 @@ def build_app(service: Service) -> Gate:
 
 def _make_app(service: Service) -> Gate:
     """The application alone: touches nothing that belongs to the event loop, so a thread may make it."""
-    from svcnb.emulator.accounts import routes as accounts
+    from svcnb.emulator.accounts import accounts, config
     from svcnb.emulator.actions import routes as actions
+    from svcnb.emulator.http.gate import Gate
+    from svcnb.emulator.http.router import Router
+
+    first = (
+        *accounts.endpoints(),
+        *actions.endpoints(service.vocabulary),
+        *config.endpoints(service.vocabulary.action_limits_path),
+    )
+
+    def others() -> list[Endpoint]:
+        found = _other_endpoints(service)
+        service.endpoints = (*first, *found)
+        return found
+
+    return Gate(Router(service, first, others=others), service)
+
+
+def _other_endpoints(service: Service) -> list[Endpoint]:
+    """What neither a look at the service nor a first account and action need: half of all that is loaded for HTTP."""
+    from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.billing import processor_routes, routes as billing
     from svcnb.emulator.control import routes as control
     from svcnb.emulator.http import pages, rpc
-    from svcnb.emulator.http.gate import Gate
-    from svcnb.emulator.http.router import Router
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
 
-    service.endpoints = (
+    return [
         *accounts.endpoints(service.settings),
-        *actions.endpoints(service.vocabulary),
         *billing.endpoints(service.vocabulary),
         *processor_routes.endpoints(),
         *control.endpoints(),
@@ -59,8 +77,7 @@ def _make_app(service: Service) -> Gate:
         *webhook_routes.endpoints(),
         *approval.endpoints(),
         *pages.endpoints(),
-    )
-    return Gate(Router(service, service.endpoints), service)
+    ]
 
 
 def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> None:

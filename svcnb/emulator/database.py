@@ -395,9 +395,11 @@ class Address:
         self.kind, self.path = SQLITE, None
         if url is None:
             return
-        self.kind, found, rest = url.partition("://")
+        head, found, rest = url.partition("://")
+        self.kind = head.partition("+")[0]  # behind it others name a driver
         if not found or not self.kind:
             raise AddressUnusable("the database URL cannot be read")
+        self._url = f"{self.kind}://{rest}"
         if self.kind == SQLITE and rest.strip("/"):
             if not rest.startswith("/"):
                 raise AddressUnusable("the database URL cannot be read")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -110,6 +109,8 @@ async def action_limits(call: Call, _given: None) -> ActionClientConfig:
 
 async def service_version(_call: Call, _given: None) -> VersionResponse:
     """Name and version of the running server."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         number = version("svcnb")
     except PackageNotFoundError:

@@ -1,9 +1,13 @@
-"""Finding the endpoint of a path: a dictionary for fixed paths, patterns for the few with parameters."""
+"""Finding the endpoint of a path: a dictionary for fixed paths, patterns for the few with parameters.
+
+The rows that a first call does not need may come later, when somebody asks for a path that is not among the others.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,47 +44,84 @@ class Router:
         service: The emulator, handed to every call.
         endpoints: The rows.
         mounts: Applications for everything else, first match wins.
+        others: Makes the rows that may come later; called once, in a thread.
     """
 
-    def __init__(self, service: Service, endpoints: Iterable[Endpoint], mounts: Iterable[Mount] = ()) -> None:
+    def __init__(
+        self,
+        service: Service,
+        endpoints: Iterable[Endpoint],
+        mounts: Iterable[Mount] = (),
+        others: Callable[[], Iterable[Endpoint]] | None = None,
+    ) -> None:
         self._service = service
         self._mounts = tuple(mounts)
+        self._others = others
+        self._coming: asyncio.Task[None] | None = None
         self._fixed: dict[str, dict[str, Endpoint]] = {}
-        self._patterns: list[tuple[re.Pattern[str], dict[str, Endpoint]]] = []
-        by_pattern: dict[str, dict[str, Endpoint]] = {}
+        self._patterns: dict[re.Pattern[str], dict[str, Endpoint]] = {}
+        self._add(endpoints)
+
+    def _add(self, endpoints: Iterable[Endpoint]) -> None:
         for endpoint in endpoints:
-            table = by_pattern if "{" in endpoint.path else self._fixed
-            methods = table.setdefault(endpoint.path, {})
+            methods = self._methods_of(endpoint.path)
             if endpoint.method in methods:
                 raise ValueError(f"{endpoint.method} {endpoint.path} is defined twice")
             methods[endpoint.method] = endpoint
-        for path, methods in by_pattern.items():
-            self._patterns.append((re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", path) + r"\Z"), methods))
+
+    def _methods_of(self, path: str) -> dict[str, Endpoint]:
+        if "{" not in path:
+            return self._fixed.setdefault(path, {})
+        return self._patterns.setdefault(re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", path) + r"\Z"), {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
-        path = scope["path"]
-        methods = self._fixed.get(path)
-        if methods is None:
-            methods = self._match(path, scope)
-        if methods is None:
-            for mount in self._mounts:
-                if path == mount.prefix or path.startswith(mount.prefix + "/"):
-                    await mount.app(scope, receive, send)
-                    return
-            raise _no_such_endpoint(scope)
-        endpoint = methods.get(scope["method"]) or _for_head(methods, scope)
-        if endpoint is None:
+        methods = self._match(scope)
+        endpoint = _choose(methods, scope)
+        if endpoint is None and self._others is not None:
+            await self._complete(self._others)
+            methods = self._match(scope)
+            endpoint = _choose(methods, scope)
+        if endpoint is not None:
+            response: Response = await endpoint.handle(self._service, Request(scope, receive))
+            await response(scope, receive, send)
+            return
+        if methods:
             raise _wrong_method(scope, methods)
-        response: Response = await endpoint.handle(self._service, Request(scope, receive))
-        await response(scope, receive, send)
+        path = scope["path"]
+        for mount in self._mounts:
+            if path == mount.prefix or path.startswith(mount.prefix + "/"):
+                await mount.app(scope, receive, send)
+                return
+        raise _no_such_endpoint(scope)
 
-    def _match(self, path: str, scope: Scope) -> dict[str, Endpoint] | None:
-        for pattern, methods in self._patterns:
+    async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
+        if self._coming is None:
+            self._coming = asyncio.create_task(self._load(others), name="svcnb-endpoints")
+        # Shielded: a caller that leaves must not take the endpoints along that others wait for.
+        await asyncio.shield(self._coming)
+
+    async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:
+        try:
+            self._add(await asyncio.to_thread(others))
+            self._others = None
+        finally:
+            self._coming = None
+
+    def _match(self, scope: Scope) -> dict[str, Endpoint] | None:
+        path = scope["path"]
+        fixed = self._fixed.get(path)
+        if fixed is not None:
+            return fixed
+        for pattern, methods in self._patterns.items():
             if found := pattern.match(path):
                 scope["path_params"] = found.groupdict()
                 return methods
         return None
+
+
+def _choose(methods: dict[str, Endpoint] | None, scope: Scope) -> Endpoint | None:
+    return None if methods is None else methods.get(scope["method"]) or _for_head(methods, scope)
 
 
 def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
