@@ -21,7 +21,7 @@ from svcnb.emulator.store import Store
 
 _AGAIN_S: Final = 0.05
 
-Table("leases", "name VARCHAR PRIMARY KEY, holder VARCHAR NOT NULL")
+Table("leases", "name VARCHAR NOT NULL PRIMARY KEY, holder VARCHAR NOT NULL")
 
 
 def take(connection: Connection, name: str) -> bool:

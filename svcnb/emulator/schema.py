@@ -11,7 +11,7 @@ SCHEMA_VERSION: Final = "2"
 
 _SPELLINGS: Final = {
     # SQLite numbers rows by itself only when the type is spelled INTEGER.
-    "NUMBERED": ("INTEGER PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
+    "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }
 _NUMBERED: Final = re.compile(r"^\s*(\w+) NUMBERED", re.MULTILINE)
@@ -33,6 +33,8 @@ class Table:
         self._indexes = indexes
         found = _NUMBERED.search(definition)
         self._numbered = found[1] if found else None
+        if name in _TABLES:
+            raise ValueError(f"the table {name} is defined twice")
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:
@@ -65,7 +67,7 @@ def tables() -> tuple[Table, ...]:
     return tuple(_TABLES.values())
 
 
-META: Final = Table("meta", "name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL")
+META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL")
 
 
 def get_meta(connection: Connection, name: str) -> str | None:

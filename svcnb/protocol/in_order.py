@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -20,8 +21,70 @@ def cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
+class _Shared(Generic[Item, Result]):
+    """Items that several threads take one by one, and what came of them."""
+
+    def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
+        self._work = work
+        self._left = enumerate(items)
+        self._lock = Lock()
+        self.results: dict[int, Result] = {}
+        self.failures: list[BaseException] = []
+
+    def work_one(self) -> bool:
+        """Does the next item; whether there was one. After a failure there is none."""
+        with self._lock:
+            taken = None if self.failures else next(self._left, None)
+        if taken is None:
+            return False
+        position, item = taken
+        try:
+            self.results[position] = self._work(item)
+        except BaseException as error:  # noqa: BLE001 - raised again by the calling thread
+            self.failures.append(error)
+        return True
+
+    def work_all(self) -> None:
+        while self.work_one():
+            pass
+
+
+def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """Results in the order of the items, for items that cost nothing to make: the calling thread is one of the workers.
+
+    Whichever thread is free takes the next item, so that none waits for one that the system holds up.
+
+    Args:
+        work: May raise: what it raised first comes out here, and nothing is begun after it.
+        items: Any number.
+        workers: How many threads work, with the calling one.
+    """
+    shared = _Shared(work, items)
+    helpers = [Thread(target=shared.work_all, name="svcnb-cid", daemon=True) for _ in range(workers - 1)]
+    for helper in helpers:
+        helper.start()
+    position = 0
+    try:
+        while shared.work_one():
+            while position in shared.results:
+                yield shared.results.pop(position)
+                position += 1
+    except BaseException as error:  # whoever wanted the results has enough: the helpers stop as well
+        shared.failures.append(error)
+        raise
+    finally:
+        for helper in helpers:
+            helper.join()
+    if shared.failures:
+        raise shared.failures[0]
+    yield from (shared.results[at] for at in sorted(shared.results))
+
+
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Results in the order of the items, with at most two items a worker under way."""
+    """Results in the order of the items, with at most two items a worker under way.
+
+    The calling thread makes the items, such as by reading them.
+    """
     if workers == 1:
         yield from map(work, items)
         return

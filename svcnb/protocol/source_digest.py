@@ -17,7 +17,7 @@ from threading import Lock, local
 from typing import Any, Final, cast
 
 from svcnb.protocol.errors import shown
-from svcnb.protocol.in_order import cores, in_order
+from svcnb.protocol.in_order import cores, in_order, working_along
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Tree, leaf, leaf_digest
 
@@ -25,7 +25,7 @@ Progress = Callable[[int], object]
 """Called from the calling thread with the number of bytes hashed so far."""
 
 _THREADED_BYTES: Final = 4 * 1024 * 1024  # below, starting threads costs more than they gain
-_BATCH_CHUNKS: Final = 16  # 4 MiB a task: hundreds of times the cost of handing it over
+_BATCH_CHUNKS: Final = 4  # 1 MiB a task: a hundred times the cost of taking it, and soon over where a core is shared
 _READ_CHUNKS: Final = 2  # so much of a file is read at once: it stays in a core's cache, and more gains nothing
 _STREAM_CHUNKS: Final = 2  # less for streams, whose batches are held in memory
 _MAX_WORKERS: Final = 8  # a buffer of 512 KiB each
@@ -52,7 +52,7 @@ def _of_batches(digests: Callable[[int], list[bytes]], size: int, progress: Prog
     starts = range(0, size, _BATCH_CHUNKS * CID_CHUNK_BYTES)
     workers = min(cores(), _MAX_WORKERS) if size >= _THREADED_BYTES else 1
     tree, done = Tree(), 0
-    for batch in in_order(digests, starts, workers):
+    for batch in working_along(digests, starts, workers):
         for digest in batch:
             length = min(CID_CHUNK_BYTES, size - done)
             tree.add(leaf(digest, length))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from types import SimpleNamespace
 
+import httpx
 import pytest
 
 from svcnb.emulator.access.grants import GrantDelay
 from svcnb.emulator.access.rate import Buckets
 from svcnb.emulator.actions.sources import SourceCache
-from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.router import Router
 from svcnb.emulator.http.traffic import Traffic
+from svcnb.emulator.settings import Settings
 
 
 class Watch:
@@ -107,3 +112,48 @@ def test_two_rows_of_the_same_method_and_path_are_a_defect():
     rows = [Endpoint("GET", "/a/{b}", handler), Endpoint("GET", "/a/{b}", handler)]
     with pytest.raises(ValueError, match="defined twice"):
         Router(None, rows)  # type: ignore[arg-type]  # no request is made
+
+
+async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_for_one():
+    made = []
+
+    async def handler(call: Call, _given: object) -> str:
+        return call.endpoint.path
+
+    def others():
+        made.append(threading.get_ident())
+        return [Endpoint("GET", "/later/{id}", handler), Endpoint("POST", "/first", handler)]
+
+    service = SimpleNamespace(settings=Settings.load())
+    router = Router(service, [Endpoint("GET", "/first", handler)], others=others)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(router), base_url="http://router") as client:
+        assert (await client.get("/first")).json() == "/first"
+        assert made == []
+        answers = await asyncio.gather(*(client.get(f"/later/{n}") for n in range(5)), client.post("/first"))
+        assert [answer.json() for answer in answers] == ["/later/{id}"] * 5 + ["/first"]
+        for method, path, status in (("GET", "/nowhere", 404), ("PUT", "/first", 405)):
+            with pytest.raises(StructuredError) as caught:
+                await client.request(method, path)
+            assert caught.value.status == status
+    assert len(made) == 1
+    assert made != [threading.get_ident()]
+
+
+async def test_rows_that_could_not_be_made_are_tried_again_by_the_next_who_asks():
+    tries = []
+
+    async def handler(_call: object, _given: object) -> str:
+        return "here"
+
+    def others():
+        tries.append(1)
+        if len(tries) == 1:
+            raise OSError("no more files may be opened")
+        return [Endpoint("GET", "/later", handler)]
+
+    service = SimpleNamespace(settings=Settings.load())
+    router = Router(service, [], others=others)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(router), base_url="http://router") as client:
+        with pytest.raises(OSError, match="no more files"):
+            await client.get("/later")
+        assert (await client.get("/later")).json() == "here"

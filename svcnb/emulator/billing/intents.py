@@ -28,7 +28,7 @@ FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
 Table(
     "processor_customers",
     """
-    wallet VARCHAR(42) PRIMARY KEY,
+    wallet VARCHAR(42) NOT NULL PRIMARY KEY,
     id VARCHAR(64) NOT NULL UNIQUE,
     email TEXT,
     created_at FLOAT NOT NULL
@@ -40,7 +40,7 @@ Table(
 Table(
     "processor_intents",
     """
-    id VARCHAR(64) PRIMARY KEY,
+    id VARCHAR(64) NOT NULL PRIMARY KEY,
     wallet VARCHAR(42) NOT NULL REFERENCES processor_customers (wallet),
     client_secret VARCHAR(160) NOT NULL,
     amount_cents BIGINT NOT NULL,

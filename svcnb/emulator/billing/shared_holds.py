@@ -18,7 +18,7 @@ from svcnb.emulator.sessions import LIVING, session_name
 
 # What is held is cents by account, a JSON object: a server holds for few accounts at a time, and always writes down all
 # of them.
-HOLDS: Final = Table("ledger_holds", "holder VARCHAR PRIMARY KEY, held TEXT NOT NULL")
+HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 
 def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:

@@ -34,7 +34,7 @@ Table(
     ledger_entries_by_account="(account, id)",
 )
 
-Table("ledger_balances", "account VARCHAR(42) PRIMARY KEY, cents BIGINT NOT NULL")
+Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT NOT NULL")
 
 
 @dataclass(frozen=True, slots=True)

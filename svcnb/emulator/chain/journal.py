@@ -29,7 +29,7 @@ _KEPT_DUMPS: Final = 2
 Table(
     "chain_journal",
     """
-    position INTEGER PRIMARY KEY,
+    position INTEGER NOT NULL PRIMARY KEY,
     kind VARCHAR(16) NOT NULL,
     timestamp BIGINT NOT NULL,
     payload BYTES NOT NULL,
@@ -54,7 +54,7 @@ CUT: Final = Table(
 Table(
     "chain_dumps",
     """
-    position INTEGER PRIMARY KEY,
+    position INTEGER NOT NULL PRIMARY KEY,
     digest BYTES NOT NULL,
     timestamp BIGINT NOT NULL,
     block_hash VARCHAR(66) NOT NULL,
@@ -63,7 +63,7 @@ Table(
     """,
 )
 
-Table("chain_snapshots", "name VARCHAR PRIMARY KEY, content BYTES NOT NULL")
+Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT NULL")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ _BYTES: Final = "$bytes"
 _SNAPSHOTS: Final = Table(
     "snapshots",
     """
-    name VARCHAR(200) PRIMARY KEY,
+    name VARCHAR(200) NOT NULL PRIMARY KEY,
     taken_at FLOAT NOT NULL,
     clock VARCHAR NOT NULL,
     randomness VARCHAR NOT NULL,

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from svcnb.emulator.database import Connection, setting
 from svcnb.emulator.schema import Table
 
-Table("trigger_users", "id VARCHAR PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
+Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 
 # Of a token only the challenge is kept: the SHA-256 of what the service never sees before its first use.
 Table(

@@ -1,0 +1,78 @@
+"""The tables: a kept state of the same version has the very same ones, whoever made them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import svcnb.emulator.service  # noqa: F401 - each area writes down its tables when it is loaded
+from svcnb.emulator.app import _other_endpoints
+from svcnb.emulator.schema import Table, tables
+from svcnb.emulator.service import Service
+from svcnb.emulator.settings import Settings
+from svcnb.emulator.store import Store
+
+EARLIER = Path(__file__).with_name("state-version-2.sql")
+
+
+def shape(path: Path) -> dict[str, Any]:
+    """Columns, foreign keys and indexes by table, in SQLite's own words."""
+    with closing(sqlite3.connect(path)) as connection:
+        found = {}
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            indexes = connection.execute(f"PRAGMA index_list({table})").fetchall()
+            found[table] = {
+                "columns": connection.execute(f"PRAGMA table_info({table})").fetchall(),
+                "foreign keys": sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({table})")),
+                "indexes": sorted(
+                    (
+                        # Those of constraints have names of their own in every database.
+                        name if origin == "c" else "",
+                        unique,
+                        partial,
+                        [row[1:] for row in connection.execute(f"PRAGMA index_info({name})")],
+                    )
+                    for _, name, unique, origin, partial in indexes
+                ),
+            }
+        return found
+
+
+def test_a_state_that_earlier_releases_made_has_the_tables_of_this_one(tmp_path: Path) -> None:
+    earlier, fresh = tmp_path / "earlier.db", tmp_path / "fresh.db"
+    with closing(sqlite3.connect(earlier)) as connection:
+        connection.executescript(EARLIER.read_text())
+    Store(f"sqlite:///{fresh}").close()
+    assert shape(fresh) == shape(earlier)
+
+
+def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
+    earlier = tmp_path / "earlier.db"
+    with closing(sqlite3.connect(earlier)) as connection, connection:
+        connection.executescript(EARLIER.read_text())
+        connection.execute("INSERT INTO meta VALUES ('schema_version', '2')")
+        connection.execute("INSERT INTO ledger_balances VALUES ('0xa', 7)")
+    before = shape(earlier)
+    store = Store(f"sqlite:///{earlier}")
+    assert store.run_now(lambda connection: connection.rows("SELECT * FROM ledger_balances")) == [("0xa", 7)]
+    store.close()
+    assert shape(earlier) == before
+
+
+async def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
+    service = Service(Settings.load())
+    try:
+        before = tables()
+        assert _other_endpoints(service)
+        assert tables() == before
+    finally:
+        await service.stop()
+
+
+def test_two_tables_of_one_name_are_a_defect() -> None:
+    with pytest.raises(ValueError, match="meta is defined twice"):
+        Table("meta", "n INTEGER")
