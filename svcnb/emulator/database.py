@@ -356,13 +356,14 @@ class PostgresConnection(Connection):
 SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
 """What names a connection to PostgreSQL, among the columns of ``pg_stat_activity``."""
 
-_VALUE: Final = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+_VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
+"""A text between quotes, which stays, or the name of a value."""
 
 
 @cache
 def _in_its_words(statement: str) -> str:
     """A statement as PostgreSQL's driver wants it."""
-    return _VALUE.sub(r"%(\1)s", statement.replace("%", "%%"))
+    return _VALUE.sub(lambda found: found[1] or f"%({found[2]})s", statement.replace("%", "%%"))
 
 
 def inserting(table: str, names: Iterable[str]) -> str:
@@ -418,9 +419,10 @@ class Address:
         return SqliteConnection(self.path) if self.kind == SQLITE else PostgresConnection(self._url or "")
 
     def __str__(self) -> str:
-        """As it may be shown, without a password."""
+        """As it may be shown: without a password, which may also stand among the parameters."""
         if self._url is None:
             return "memory"
         head, found, tail = self._url.partition("://")
         user, at, place = tail.rpartition("@")
-        return head + found + (user.partition(":")[0] + ":***@" if ":" in user else user + at) + place
+        shown = user.partition(":")[0] + ":***@" if ":" in user else user + at
+        return head + found + shown + (place.partition("?")[0] if self.kind == POSTGRESQL else place)
