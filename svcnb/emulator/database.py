@@ -65,6 +65,8 @@ class Connection(ABC):
     kind: ClassVar[str]
     _driver_errors: Any
     """The driver's module: both name their errors as Python's database interface (PEP 249) does."""
+    _depth = 0
+    """How many savepoints are open."""
 
     # --- statements ---------------------------------------------------------------------------------------------
 
@@ -158,8 +160,6 @@ class Connection(ABC):
         finally:
             self._depth -= 1
 
-    _depth = 0
-
     # --- what differs -------------------------------------------------------------------------------------------
 
     @property
@@ -194,10 +194,12 @@ class Connection(ABC):
             raise self._told(error) from error
 
     @abstractmethod
-    def _begin(self) -> None: ...
+    def _begin(self) -> None:
+        """Begins a transaction that may write; waits for others."""
 
     @abstractmethod
-    def _roll_back(self) -> None: ...
+    def _roll_back(self) -> None:
+        """Ends a transaction without a trace; harmless when there is none."""
 
     def _told(self, error: Exception) -> DatabaseError:
         errors = self._driver_errors
