@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
+    from svcnb.emulator.beginning import Beginning
     from svcnb.emulator.http.endpoint import Endpoint
     from svcnb.emulator.http.gate import Gate
     from svcnb.emulator.server import Server
@@ -106,20 +107,19 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
 
 async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
     from svcnb.emulator.actions.engine import make_engine
-    from svcnb.emulator.beginning import Beginning
     from svcnb.emulator.signals import Signals
 
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
         signals.end_start(start)
-    # The processes of chain and engine boot while the rest is loaded.
+    # The processes of engine and chain boot while the rest is loaded; the engine's first takes longest.
     async with AsyncExitStack() as on_failure:
-        beginning = Beginning(settings)
-        on_failure.push_async_callback(beginning.stop)
-        beginning.boot_node()
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)
         await engine.prepare()
+        beginning = await asyncio.to_thread(_begin, settings)
+        on_failure.push_async_callback(beginning.stop)
+        beginning.boot_node()
         make_service = await asyncio.to_thread(_load_service)
         service = make_service(settings, engine, beginning)
         on_failure.pop_all()
@@ -132,6 +132,12 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     finally:
         signals.wait_for_stop()
         await service.stop()
+
+
+def _begin(settings: Settings) -> Beginning:
+    from svcnb.emulator.beginning import Beginning
+
+    return Beginning(settings)
 
 
 def _load_service() -> type[Service]:

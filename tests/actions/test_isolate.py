@@ -83,12 +83,15 @@ def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_fai
     new_room: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    room = new_room(spares=8)
-    room.until(lambda: room.engine._pool._host is not None, "a spawner is there")
-    spawner = room.engine._pool._host._spawner.pid
+    room = new_room(spares=1)
+    room.until(lambda: room.engine.state().ready == 1, "a spare")
+    pool = room.engine._pool
+    host, spawner = pool._host, pool._host._spawner.pid
     os.kill(spawner, signal.SIGSTOP)
-    room.until(lambda: len(room.engine._pool._starting) >= 5, "it has much to do")
+    room.loop.call_soon_threadsafe(pool.start, 8)
+    room.until(lambda: len(pool._starting) == 7, "it has much to do")
     os.kill(spawner, signal.SIGKILL)
+    room.until(lambda: pool._host is not host, "the loss is noticed")
     assert room.value(WORKS, 1) == [1]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from svcnb.emulator.actions import v8
+from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.protocol import EngineUnavailable
 from svcnb.parts import PartMissing
 
@@ -38,6 +39,26 @@ def test_starting_does_not_wait_for_spares_and_the_first_run_takes_the_first_one
     room = new_room(spares=1)
     assert room.engine.state().ready == 0
     assert room.value(WORKS, 1) == [1]
+
+
+def test_the_first_process_is_started_alone_since_the_others_find_its_work_done(
+    new_room: Any, monkeypatch: pytest.MonkeyPatch
+):
+    under_way: list[Isolate] = []
+    at_once: list[int] = []
+    start = Isolate.start
+
+    async def noted(isolate: Isolate, *args: Any, **how: Any) -> None:
+        under_way.append(isolate)
+        at_once.append(len(under_way))
+        await start(isolate, *args, **how)
+        under_way.remove(isolate)
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(Isolate, "start", noted)
+    room = new_room(spares=4)
+    room.until(lambda: room.engine.state().ready == 4, "four spares")
+    assert at_once == [1, 1, 2, 3]
 
 
 def test_spares_are_refilled_at_once_and_never_used_twice(new_room: Any):
