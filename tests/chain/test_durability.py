@@ -362,7 +362,6 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
         import asyncio, sys
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import inserting
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
         from svcnb.emulator.settings import Settings
@@ -402,7 +401,6 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         from svcnb.emulator.chain import connection, local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import inserting
         from svcnb.emulator.keys.custody import Custody
         from svcnb.emulator.randomness import Randomness
         from svcnb.emulator.settings import Settings
