@@ -291,6 +291,10 @@ async def test_a_state_whose_blocks_take_long_is_dumped_sooner_so_that_a_rebuild
 
     monkeypatch.setattr(replica.Replica, "_replay", counted)
     before = await hashes(chain)
+    followed = chain._chain._replica  # type: ignore[union-attr]
+    async with asyncio.timeout(300):
+        while followed._dumped_at < followed._position:  # a caller has the answer before the dump is made
+            await asyncio.sleep(0.001)
     os.kill(chain.node_pid, signal.SIGKILL)
     assert await hashes(chain) == before
     assert replayed == []
