@@ -59,6 +59,9 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
         items: Any number.
         workers: How many threads work, with the calling one.
     """
+    if workers == 1:
+        yield from map(work, items)
+        return
     shared = _Shared(work, items)
     helpers = [Thread(target=shared.work_all, name="svcnb-cid", daemon=True) for _ in range(workers - 1)]
     for helper in helpers:

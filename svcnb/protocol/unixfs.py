@@ -12,6 +12,7 @@ Source: specification 1.3; UnixFS and dag-pb specifications for the byte forms.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -47,6 +48,7 @@ class Node(NamedTuple):
     dag_bytes: int
 
 
+@lru_cache(maxsize=256)  # most nodes of a tree have the same few sizes
 def varint(number: int) -> bytes:
     """An unsigned number in base 128, lowest group first, as protobuf writes it."""
     groups = bytearray()
