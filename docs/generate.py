@@ -205,23 +205,12 @@ NOT_IMITATED = {
 
 def openapi() -> dict[str, Any]:
     """The description that an emulator with default settings serves."""
-    from svcnb.emulator.accounts import routes as accounts
-    from svcnb.emulator.actions import routes as actions
-    from svcnb.emulator.billing import routes as billing
+    from svcnb.emulator.app import first_endpoints, other_endpoints
     from svcnb.emulator.http.openapi import describe
     from svcnb.emulator.settings import Settings
-    from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
 
     settings = Settings.load({})
-    rows = (
-        *accounts.endpoints(settings),
-        *actions.endpoints(settings.vocabulary),
-        *billing.endpoints(settings.vocabulary),
-        *triggers.endpoints(),
-        *webhook_routes.endpoints(),
-        *approval.endpoints(),
-    )
-    return describe(rows, settings.vocabulary)
+    return describe([*first_endpoints(settings), *other_endpoints(settings)], settings.vocabulary)
 
 
 def _operation(operation: dict[str, Any], state: str, why: str) -> list[str]:

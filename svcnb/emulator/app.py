@@ -41,27 +41,33 @@ def build_app(service: Service) -> Gate:
 
 def _make_app(service: Service) -> Gate:
     """The application alone: touches nothing that belongs to the event loop, so a thread may make it."""
-    from svcnb.emulator.accounts import accounts, config
-    from svcnb.emulator.actions import routes as actions
     from svcnb.emulator.http.gate import Gate
     from svcnb.emulator.http.router import Router
 
-    first = (
-        *accounts.endpoints(),
-        *actions.endpoints(service.vocabulary),
-        *config.endpoints(service.vocabulary.action_limits_path),
-    )
+    first = first_endpoints(service.settings)
 
     def others() -> list[Endpoint]:
-        found = _other_endpoints(service)
+        found = other_endpoints(service.settings)
         service.endpoints = (*first, *found)
         return found
 
     return Gate(Router(service, first, others=others), service)
 
 
-def _other_endpoints(service: Service) -> list[Endpoint]:
-    """What neither a look at the service nor a first account and action need: half of all that is loaded for HTTP."""
+def first_endpoints(settings: Settings) -> list[Endpoint]:
+    """What a look at the service, a first account and a first action need."""
+    from svcnb.emulator.accounts import accounts, config
+    from svcnb.emulator.actions import routes as actions
+
+    return [
+        *accounts.endpoints(),
+        *actions.endpoints(settings.vocabulary),
+        *config.endpoints(settings.vocabulary.action_limits_path),
+    ]
+
+
+def other_endpoints(settings: Settings) -> list[Endpoint]:
+    """All the others, which are half of what is loaded for HTTP."""
     from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.billing import processor_routes, routes as billing
     from svcnb.emulator.control import routes as control
@@ -69,8 +75,8 @@ def _other_endpoints(service: Service) -> list[Endpoint]:
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
 
     return [
-        *accounts.endpoints(service.settings),
-        *billing.endpoints(service.vocabulary),
+        *accounts.endpoints(settings),
+        *billing.endpoints(settings.vocabulary),
         *processor_routes.endpoints(),
         *control.endpoints(),
         *rpc.endpoints(),

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import svcnb.emulator.service  # noqa: F401 - each area writes down its tables when it is loaded
-from svcnb.emulator.app import _other_endpoints
+from svcnb.emulator.app import other_endpoints
 from svcnb.emulator.schema import Table, tables
-from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
 
@@ -63,14 +62,10 @@ def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
     assert shape(earlier) == before
 
 
-async def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
-    service = Service(Settings.load())
-    try:
-        before = tables()
-        assert _other_endpoints(service)
-        assert tables() == before
-    finally:
-        await service.stop()
+def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
+    before = tables()
+    assert other_endpoints(Settings.load())
+    assert tables() == before
 
 
 def test_two_tables_of_one_name_are_a_defect() -> None:
