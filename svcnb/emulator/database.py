@@ -379,6 +379,14 @@ def setting(names: Iterable[str]) -> str:
     return ", ".join(f"{name} = :{name}" for name in names)
 
 
+def _check_port(url: str) -> None:
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        # Its words repeat what stands for the port: of a password with a slash, that is the password's beginning.
+        raise AddressUnusable("the database URL cannot be read") from None
+
+
 class Address:
     """Where a database is.
 
@@ -408,7 +416,7 @@ class Address:
                 raise AddressUnusable("the database URL cannot be read")
             self.path = rest[1:]
         elif self.kind == POSTGRESQL:
-            _ = urlsplit(url).port  # raises what it has to say of a port that is no number
+            _check_port(self._url)
 
     def connect(self) -> Connection:
         """A new connection, to a database of a kind that is known.
