@@ -8,8 +8,7 @@ from typing import Final
 ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PAIRS: Final = tuple(a + b for a, b in product(ALPHABET, repeat=2))
 _PAIR: Final = 58**2
-_FOUR: Final = 58**4
-_WORD: Final = 58**10  # the most digits that keep the inner divisions within one machine word
+_FOUR: Final = 58**4  # so many digits at once: dividing by what fits into 30 bits is quick
 _VALUES: Final = {digit: value for value, digit in enumerate(ALPHABET)}
 
 
@@ -18,17 +17,9 @@ def encode(data: bytes) -> str:
     number = int.from_bytes(data, "big")
     pairs: list[str] = []
     while number:
-        number, word = divmod(number, _WORD)
-        upper, low = divmod(word, _FOUR)
-        high, middle = divmod(upper, _FOUR)
+        number, four = divmod(number, _FOUR)
         # From the end, since the lowest digits come first.
-        pairs += (
-            _PAIRS[low % _PAIR],
-            _PAIRS[low // _PAIR],
-            _PAIRS[middle % _PAIR],
-            _PAIRS[middle // _PAIR],
-            _PAIRS[high],
-        )
+        pairs += _PAIRS[four % _PAIR], _PAIRS[four // _PAIR]
     pairs.reverse()
     digits = "".join(pairs).lstrip("1")
     return "1" * (len(data) - len(data.lstrip(b"\0"))) + digits

@@ -18,7 +18,7 @@ from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.source_digest import Progress
-from svcnb.protocol.unixfs import Bytes, Tree, leaf, leaf_digest
+from svcnb.protocol.unixfs import Bytes, Tree, leaf, leaves
 
 __all__ = [
     "CidHasher",
@@ -119,7 +119,8 @@ def encode_source(source: str) -> bytes:
 @lru_cache(maxsize=_CACHED_SOURCES)
 def _of_short_text(source: str) -> str:
     # At most 32 KiB each, so one leaf.
-    return _text(leaf_digest(encode_source(source)))
+    digest, _, _ = leaf(encode_source(source))
+    return _text(digest)
 
 
 def _text(root_digest: bytes) -> str:
@@ -167,23 +168,19 @@ class CidHasher:
             view = view[taken:]
             if len(self._rest) < CID_CHUNK_BYTES:
                 return
-            self._add(memoryview(self._rest))
+            self._tree.add([leaf(self._rest)])
             self._rest = bytearray()
         whole = len(view) - len(view) % CID_CHUNK_BYTES
-        for start in range(0, whole, CID_CHUNK_BYTES):
-            self._add(view[start : start + CID_CHUNK_BYTES])
+        self._tree.add(leaves(view[:whole]))
         self._rest += view[whole:]
-
-    def _add(self, chunk: memoryview) -> None:
-        self._tree.add(leaf(leaf_digest(chunk), len(chunk)))
 
     def digest(self) -> bytes:
         """SHA-256 of the root block over everything so far, 32 bytes; more may follow."""
         tree = self._tree
         if self._rest or not self.size:
             tree = tree.copy()
-            tree.add(leaf(leaf_digest(self._rest), len(self._rest)))
-        return tree.root().digest
+            tree.add([leaf(self._rest)])
+        return tree.digest()
 
     def cid(self) -> str:
         """The CIDv0 of everything so far; more may follow."""

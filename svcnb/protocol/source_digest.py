@@ -19,47 +19,46 @@ from typing import Any, Final, cast
 from svcnb.protocol.errors import shown
 from svcnb.protocol.in_order import cores, in_order, working_along
 from svcnb.protocol.limits import CID_CHUNK_BYTES
-from svcnb.protocol.unixfs import Tree, leaf, leaf_digest
+from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
 Progress = Callable[[int], object]
 """Called from the calling thread with the number of bytes hashed so far."""
 
-_THREADED_BYTES: Final = 4 * 1024 * 1024  # below, starting threads costs more than they gain
-_BATCH_CHUNKS: Final = 4  # 1 MiB a task: a hundred times the cost of taking it, and soon over where a core is shared
-_READ_CHUNKS: Final = 2  # so much of a file is read at once: it stays in a core's cache, and more gains nothing
-_STREAM_CHUNKS: Final = 2  # less for streams, whose batches are held in memory
+_THREADED_BYTES: Final = 1024 * 1024  # below, starting threads costs more than they gain
+_BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: taking it is nothing beside it, and it is soon over
+_BATCHES: Final = 4  # at least for each worker, so that no core has nothing to do for long at the end
+_READ_BYTES: Final = 2 * CID_CHUNK_BYTES  # read at once: stays in a core's cache, and more gains nothing
+_STREAM_BYTES: Final = 2 * CID_CHUNK_BYTES  # less for streams, whose batches are held in memory
 _MAX_WORKERS: Final = 8  # a buffer of 512 KiB each
 _MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
 
 
 def of_memory(data: memoryview, progress: Progress | None) -> bytes:
     """The root digest of what is in memory."""
-
-    def digests(start: int) -> list[bytes]:
-        end = min(start + _BATCH_CHUNKS * CID_CHUNK_BYTES, len(data))
-        return [leaf_digest(data[at : min(at + CID_CHUNK_BYTES, end)]) for at in range(start, end, CID_CHUNK_BYTES)]
-
-    if len(data) <= CID_CHUNK_BYTES:
-        root = leaf_digest(data)
+    size = len(data)
+    if size < _THREADED_BYTES:
+        # As little as can be done: after a chunk, the processor's caches hold the chunk and none of what comes next.
+        digest, _, _ = parent(leaves(data)) if size > CID_CHUNK_BYTES else leaf(data)
         if progress:
-            progress(len(data))
-        return root
-    return _of_batches(digests, len(data), progress)
+            progress(size)
+        return digest
+    return _of_batches(lambda start, end: leaves(data[start:end]), size, progress)
 
 
-def _of_batches(digests: Callable[[int], list[bytes]], size: int, progress: Progress | None) -> bytes:
+def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress: Progress | None) -> bytes:
     """The root digest of something with known size, whose batches can be hashed in any order."""
-    starts = range(0, size, _BATCH_CHUNKS * CID_CHUNK_BYTES)
-    workers = min(cores(), _MAX_WORKERS) if size >= _THREADED_BYTES else 1
-    tree, done = Tree(), 0
-    for batch in working_along(digests, starts, workers):
-        for digest in batch:
-            length = min(CID_CHUNK_BYTES, size - done)
-            tree.add(leaf(digest, length))
-            done += length
+    workers = min(cores(), _MAX_WORKERS)
+    batch = min(_BATCH_BYTES, max(1, size // (workers * _BATCHES * CID_CHUNK_BYTES)) * CID_CHUNK_BYTES)
+
+    def nodes_from(start: int) -> list[Node]:
+        return nodes_of(start, min(start + batch, size))
+
+    tree = Tree()
+    for nodes in working_along(nodes_from, range(0, size, batch), workers):
+        tree.add(nodes)
         if progress:
-            progress(done)
-    return tree.root().digest
+            progress(tree.file_bytes)
+    return tree.digest()
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -94,11 +93,10 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
             file.seek(offset)
             return int(file.readinto(buffer) or 0)
 
-    def digests(start: int) -> list[bytes]:
+    def nodes_of(start: int, end: int) -> list[Node]:
         if not hasattr(own, "buffer"):
-            own.buffer = memoryview(bytearray(_READ_CHUNKS * CID_CHUNK_BYTES))
-        found: list[bytes] = []
-        end = min(start + _BATCH_CHUNKS * CID_CHUNK_BYTES, size)
+            own.buffer = memoryview(bytearray(_READ_BYTES))
+        found: list[Node] = []
         for offset in range(start, end, len(own.buffer)):
             wanted = own.buffer[: end - offset]
             filled = 0
@@ -107,10 +105,10 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
                 if not taken:
                     raise _changed(file.name)
                 filled += taken
-            found += [digest for digest, _ in _leaves(wanted)]
+            found += leaves(wanted)
         return found
 
-    return _of_batches(digests, size, progress)
+    return _of_batches(nodes_of, size, progress)
 
 
 def _changed(path: object) -> OSError:
@@ -150,38 +148,30 @@ def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress |
     Raises:
         BlockingIOError: There is nothing to read yet.
     """
-    size = _STREAM_CHUNKS * CID_CHUNK_BYTES
-    first = memoryview(bytearray(size))
+    first = memoryview(bytearray(_STREAM_BYTES))
     filled = _fill(readinto, first)
-    if filled < size:
+    if filled < _STREAM_BYTES:
         return of_memory(first[:filled], progress)
     workers = min(cores(), _MAX_STREAM_WORKERS)
 
     def batches() -> Iterator[memoryview]:
         # While one batch is filled, at most 2 * workers are with the threads: then the oldest buffer is free again.
-        ring = [first, *(memoryview(bytearray(size)) for _ in range(2 * workers))]
+        ring = [first, *(memoryview(bytearray(_STREAM_BYTES)) for _ in range(2 * workers))]
         yield first
         for turn in count(1):
             buffer = ring[turn % len(ring)]
             filled = _fill(readinto, buffer)
             if filled:
                 yield buffer[:filled]
-            if filled < size:
+            if filled < _STREAM_BYTES:
                 return
 
-    tree, done = Tree(), 0
-    for nodes in in_order(_leaves, batches(), workers):
-        for digest, length in nodes:
-            tree.add(leaf(digest, length))
-            done += length
+    tree = Tree()
+    for nodes in in_order(leaves, batches(), workers):
+        tree.add(nodes)
         if progress:
-            progress(done)
-    return tree.root().digest
-
-
-def _leaves(batch: memoryview) -> list[tuple[bytes, int]]:
-    chunks = [batch[at : at + CID_CHUNK_BYTES] for at in range(0, len(batch), CID_CHUNK_BYTES)]
-    return [(leaf_digest(chunk), len(chunk)) for chunk in chunks]
+            progress(tree.file_bytes)
+    return tree.digest()
 
 
 def _fill(readinto: Callable[[memoryview], int | None], buffer: memoryview) -> int:

@@ -152,14 +152,14 @@ def test_levels_of_the_tree_close_where_they_should(size: int, seed: int) -> Non
         data = random.Random(seed).randbytes(size)
         for at in range(0, max(size, 1), 4):
             piece = data[at : at + 4]
-            tree.add(unixfs.leaf(unixfs.leaf_digest(piece), len(piece)))
-        assert tree.root().digest == bytes(CID.decode(_second_opinion(data, 4, 5)).raw_digest)
-        assert tree.root().file_bytes == size
+            tree.add([unixfs.leaf(piece)])
+        assert tree.digest() == bytes(CID.decode(_second_opinion(data, 4, 5)).raw_digest)
+        assert tree.file_bytes == size
 
 
 def test_a_tree_without_leaves_has_no_root() -> None:
     with pytest.raises(ValueError, match="no root"):
-        unixfs.Tree().root()
+        unixfs.Tree().digest()
 
 
 def test_asking_does_not_end_a_hasher() -> None:

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from svcnb.protocol import in_order
 from svcnb.protocol.in_order import working_along
 
 LIMIT_S = 60
@@ -29,26 +30,65 @@ def test_one_that_takes_long_holds_up_nobody_and_still_comes_first() -> None:
     assert list(working_along(work, range(10), 2)) == list(range(10))
 
 
+class Counting:
+    """Work that knows how often it was begun, and how much of it is under way."""
+
+    def __init__(self, failing: int | None = None) -> None:
+        self.failing = failing
+        self.begun = 0
+        self.under_way = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, item: int) -> int:
+        with self._lock:
+            self.begun += 1
+            self.under_way += 1
+        try:
+            if item == self.failing:
+                raise LookupError("three")
+            return item
+        finally:
+            with self._lock:
+                self.under_way -= 1
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_the_work_raises_comes_out_and_nothing_is_begun_after_it(workers: int) -> None:
-    begun: list[int] = []
-
-    def work(item: int) -> int:
-        begun.append(item)
-        if item == 3:
-            raise LookupError("three")
-        return item
-
-    before = threading.active_count()
+    work = Counting(failing=3)
     with pytest.raises(LookupError, match="three"):
         list(working_along(work, range(1_000_000), workers))
-    assert len(begun) < 1_000_000
-    assert threading.active_count() == before
+    assert work.under_way == 0
+    assert work.begun < 1_000_000
+    assert nothing_more_is_begun(work)
 
 
-def test_whoever_has_enough_leaves_no_thread_behind() -> None:
-    before = threading.active_count()
-    results = working_along(lambda item: item, range(10**9), 3)
+def test_when_somebody_has_enough_the_other_threads_stop() -> None:
+    work = Counting()
+    results = working_along(work, range(10**9), 3)
     assert [next(results), next(results)] == [0, 1]
     results.close()
-    assert threading.active_count() == before
+    assert work.under_way == 0
+    assert nothing_more_is_begun(work)
+
+
+def nothing_more_is_begun(work: Counting) -> bool:
+    """Whether a while goes by in which a thread that was still there would have taken hundreds of items."""
+    begun = work.begun
+    for _ in working_along(lambda item: item, range(1_000), 2):
+        pass
+    return work.begun == begun
+
+
+def test_without_a_thread_to_be_had_the_calling_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(in_order, "start_new_thread", none_left)
+    threads: set[int] = set()
+
+    def work(item: int) -> int:
+        threads.add(threading.get_ident())
+        return item
+
+    assert list(working_along(work, range(50), 4)) == list(range(50))
+    assert threads == {threading.get_ident()}
