@@ -62,13 +62,26 @@ def test_what_the_work_raises_comes_out_and_nothing_is_begun_after_it(workers: i
     assert nothing_more_is_begun(work)
 
 
-def test_when_somebody_has_enough_the_other_threads_stop() -> None:
-    work = Counting()
-    results = working_along(work, range(10**9), 3)
+def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None:
+    mine, helping = threading.get_ident(), threading.Event()
+    begun: list[int] = []
+    ended: list[int] = []
+
+    def work(item: int) -> int:
+        if threading.get_ident() == mine:
+            assert helping.wait(LIMIT_S)
+            return item
+        begun.append(item)
+        helping.set()
+        threading.Event().wait(0.05)  # so that it is under way when the caller has enough
+        ended.append(item)
+        return item
+
+    results = working_along(work, range(10**9), 2)
     assert [next(results), next(results)] == [0, 1]
     results.close()
-    assert work.under_way == 0
-    assert nothing_more_is_begun(work)
+    assert begun
+    assert begun == ended
 
 
 def nothing_more_is_begun(work: Counting) -> bool:
