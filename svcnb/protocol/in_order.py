@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _thread import LockType, allocate_lock, start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -71,7 +71,7 @@ def _started(work: Callable[[], None]) -> LockType:
     return ended
 
 
-def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
     """Results in the order of the items, for items that cost nothing to make: the calling thread is one of the workers.
 
     Whichever thread is free takes the next item, so that none waits for one that the system holds up.

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
@@ -205,7 +206,7 @@ def _refusing(store: Store) -> list[str]:
 
 async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
     for statement in _refusing(store):
-        await store.run(lambda connection, statement=statement: connection.run(statement))
+        await store.run(methodcaller("run", statement))
     with pytest.raises((StatementRefused, ConstraintBroken), match="refused"):
         await store.run(lambda connection: connection.insert("refusing", n=1))
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
