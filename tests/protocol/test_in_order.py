@@ -63,7 +63,7 @@ def test_what_the_work_raises_comes_out_and_nothing_is_begun_after_it(workers: i
 
 
 def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None:
-    mine, helping = threading.get_ident(), threading.Event()
+    mine, helping, items = threading.get_ident(), threading.Event(), 1_000_000
     begun: list[int] = []
     ended: list[int] = []
 
@@ -73,15 +73,17 @@ def test_whoever_has_enough_leaves_when_the_other_threads_have_stopped() -> None
             return item
         begun.append(item)
         helping.set()
-        threading.Event().wait(0.05)  # so that it is under way when the caller has enough
+        if len(begun) < 4:
+            threading.Event().wait(0.05)  # so that it is under way when the caller has enough
         ended.append(item)
         return item
 
-    results = working_along(work, range(10**9), 2)
+    results = working_along(work, range(items), 2)
     assert [next(results), next(results)] == [0, 1]
     results.close()
     assert begun
     assert begun == ended
+    assert items - 1 not in begun, "the other thread went on to the end"
 
 
 def nothing_more_is_begun(work: Counting) -> bool:
