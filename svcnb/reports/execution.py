@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import nbformat
 from jupyter_core.utils import ensure_event_loop
@@ -26,24 +26,61 @@ OUTPUT_TIMEOUT_S: Final = 60
 """Seconds that outputs of a cell may arrive after its end; nbclient's own four lose those of a busy machine."""
 
 
+class KernelDidNotStart(RuntimeError):
+    """A kernel ended, or said nothing for `START_TIMEOUT_S`, before it took its first cell."""
+
+
+class Executed(NamedTuple):
+    """A notebook as far as it came.
+
+    Attributes:
+        notebook: The notebook.
+        error: What ended it before its time.
+        said: What its kernel wrote past the notebook, to its own standard output and error. Nobody else sees it: an
+            interrupt or a socket that is shut while the kernel ends is no matter of a scheduler's mail, but a kernel
+            that dies may say there why.
+    """
+
+    notebook: NotebookNode
+    error: BaseException | None
+    said: str
+
+
+class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill has no types
+    """papermill's own client, but that a kernel that does not start can be told from other errors."""
+
+    def start_new_kernel_client(self, **options: Any) -> Any:
+        try:
+            return super().start_new_kernel_client(**options)
+        except RuntimeError as error:
+            raise KernelDidNotStart(str(error)) from error
+
+
 class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
     """papermill's own engine, but that the kernel's environment can be told: several reports may run in one process."""
 
     @classmethod
     def execute_managed_notebook(
-        cls, nb_man: Any, kernel_name: str, *, environment: Mapping[str, str], execution_timeout: float, **_: Any
+        cls,
+        nb_man: Any,
+        kernel_name: str,
+        *,
+        environment: Mapping[str, str],
+        execution_timeout: float,
+        said: IO[bytes],
+        **_: Any,
     ) -> None:
-        client = PapermillNotebookClient(
+        client = _Client(
             nb_man,
             kernel_name=kernel_name,
             timeout=execution_timeout,
             startup_timeout=START_TIMEOUT_S,
             iopub_timeout=OUTPUT_TIMEOUT_S,
-            # Kernels warn that they speak over loopback, and call the interrupt that ends them an error; whoever reads
-            # a scheduler's mail can do nothing about either. What a cell says is in the notebook.
+            # Kernels warn that they speak over loopback, and call the interrupt that ends them an error. Neither is
+            # what a kernel that died has said last.
             extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
         )
-        client.execute(env=dict(environment))
+        client.execute(env=dict(environment), stdout=said, stderr=said)
 
 
 def _close_loop() -> None:
@@ -58,7 +95,7 @@ papermill_engines.register(ENGINE, _Engine)
 
 def execute(
     template: Path, parameters: Mapping[str, Any], environment: Mapping[str, str], cell_timeout: float
-) -> tuple[NotebookNode, BaseException | None]:
+) -> Executed:
     """Executes a notebook.
 
     Args:
@@ -68,11 +105,11 @@ def execute(
         cell_timeout: Seconds that one cell may take.
 
     Returns:
-        The notebook as far as it came, and what ended it before its time.
+        The notebook as far as it came, what ended it before its time, and what its kernel said.
     """
     logging.getLogger("papermill").setLevel(logging.WARNING)
     # What papermill writes while cells run is nobody's to read yet.
-    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch, tempfile.TemporaryFile() as said:
         running = Path(scratch) / "report.ipynb"
         error: BaseException | None = None
         try:
@@ -84,12 +121,15 @@ def execute(
                 kernel_name="python3",
                 language="python",
                 progress_bar=False,
+                autosave_cell_every=0,  # beside what is saved between cells; a slow one would be warned about
                 environment=environment,
                 execution_timeout=cell_timeout,
+                said=said,
             )
-        except (PapermillExecutionError, CellTimeoutError, DeadKernelError) as failure:
+        except (PapermillExecutionError, CellTimeoutError, DeadKernelError, KernelDidNotStart) as failure:
             error = failure
         finally:
             if threading.current_thread() is not threading.main_thread():
                 _close_loop()
-        return nbformat.read(running, as_version=4), error
+        said.seek(0)
+        return Executed(nbformat.read(running, as_version=4), error, said.read().decode(errors="replace"))

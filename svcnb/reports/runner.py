@@ -33,6 +33,11 @@ _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _CONCLUSION_TAG: Final = "conclusion"
 _FAILED_TAG: Final = "papermill-error-cell-tag"
 _ANCHOR: Final = "failed-cell"
+_KERNEL_GONE: Final = ("DeadKernelError", "KernelDidNotStart")
+_WITHOUT_KERNEL: Final = (
+    "Make it again. A kernel ends when memory runs out or a library crashes; whether this Python can start one is "
+    "shown by: python -m ipykernel_launcher --version."
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class ReportFailed(SvcnbError):
         hint: The next step.
         notebook: The notebook as far as it came.
         html: The page made of it.
-        cell: Number of the broken cell, as the notebook counts executions.
+        cell: Number of the broken cell, as the notebook counts executions; 0 when its kernel did not start.
         error: Name of the error's class; empty when the cell never ended.
     """
 
@@ -119,9 +124,9 @@ def run(
 
     environment = {**os.environ, **(settings or {})}
     secrets = _secrets(environment)
-    notebook, error = execute(kind.template, checked.model_dump(mode="json"), environment, cell_timeout)
+    notebook, error, said = execute(kind.template, checked.model_dump(mode="json"), environment, cell_timeout)
     _tidy(notebook, secrets)
-    failure = None if error is None else _failed(error, notebook, kind.name)
+    failure = None if error is None else _failed(error, notebook, kind.name, said)
     if failure is not None:
         _point_at_failure(notebook, failure.cell)
     concluded = _conclusion(notebook)
@@ -206,8 +211,8 @@ def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
         notebook.cells.insert(0, new_markdown_cell(metadata={"tags": [_FAILED_TAG]}))
         marks = notebook.cells[:1]
     banner, *anchor = marks
-    where = f'<a href="#{_ANCHOR}">cell {cell}</a>' if anchor else f"cell {cell}"
-    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed in {where} and ends there.</p>'
+    where = f'in <a href="#{_ANCHOR}">cell {cell}</a>' if anchor else _place(cell)
+    banner["source"] = f'<p class="svcnb-conclusion svcnb-attention">This report failed {where} and ends there.</p>'
     for each in anchor:
         each["source"] = f'<p id="{_ANCHOR}"><b>It failed here:</b></p>'
     notebook.cells.remove(banner)
@@ -262,34 +267,51 @@ class _Failure:
     told: tuple[str, str]
 
 
-def _failed(error: BaseException, notebook: NotebookNode, name: str) -> _Failure:
-    """Which cell broke, and what it said: sentence and next step."""
+def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) -> _Failure:
+    """Which cell broke, and what it said: sentence and next step. Of a kernel that is gone there is what it `said`."""
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__
-    said, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
-    where = _heading(notebook, number)
-    told = f"the report {name} failed in cell {number}{where}: {named}: {_first_line(said)}"
+    what, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
+    told = f"the report {name} failed {_place(number)}{_heading(notebook, number)}: {named}: {_first_line(what)}"
+    if named in _KERNEL_GONE:
+        told += f"; it said last: {last}" if (last := _last_line(said)) else ""
+        hint = _WITHOUT_KERNEL
     return _Failure(number, named, (told, hint.strip()))
 
 
+def _place(cell: int) -> str:
+    return f"in cell {cell}" if cell else "before its first cell"
+
+
 def _last_begun(notebook: NotebookNode) -> int:
-    """The cell in which a report without an error of its own stopped: the first that has not ended."""
-    counts = [cell.get("execution_count") or 0 for cell in notebook.cells]
-    return max(counts, default=0)
+    """The cell in which a report without an error of its own stopped; a kernel that dies may not have counted it."""
+    return sum(map(_begun, notebook.cells))
+
+
+def _begun(cell: NotebookNode) -> bool:
+    runs = cell["cell_type"] == "code" and cell["source"].strip()
+    return bool(runs and cell.metadata.get("papermill", {}).get("start_time"))
 
 
 def _heading(notebook: NotebookNode, number: int) -> str:
-    heading = ""
+    if not number:
+        return ""
+    heading, counted = "", 0
     for cell in notebook.cells:
         if cell["cell_type"] == "markdown" and cell["source"].startswith("#"):
             heading = cell["source"].splitlines()[0].lstrip("# ")
-        if cell.get("execution_count") == number:
+        counted += _begun(cell)
+        if counted == number:
             break
     return f" ({heading})" if heading else ""
 
 
 def _first_line(value: object) -> str:
     return next(iter(str(value).strip().splitlines()), "")
+
+
+def _last_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()[-1:]), "")
 
 
 def _secrets(environment: Mapping[str, str]) -> list[str]:

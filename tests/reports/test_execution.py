@@ -13,12 +13,21 @@ from svcnb.reports.execution import execute
 pytestmark = pytest.mark.slow
 
 
+SPOKEN = (
+    # As it says that the interrupt which ends it came between two cells, on a busy machine,
+    "get_ipython().kernel.log.error('an interrupt came')",
+    # or that the socket of its outputs was shut before its last word.
+    "import sys; print('Socket operation on non-socket', file=sys.__stderr__, flush=True)",
+    "print('past the notebook', file=sys.__stdout__, flush=True)",
+)
+
+
 def test_what_the_kernel_says_of_itself_does_not_reach_the_mail_of_a_scheduler(tmp_path, capfd) -> None:
-    # As it says that the interrupt which ends it came between two cells, on a busy machine.
-    cells = ["get_ipython().kernel.log.error('an interrupt came')", "print('done')"]
     template = tmp_path / "template.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), template)
-    notebook, error = execute(template, {}, os.environ, 300)
+    cells = [new_code_cell(cell) for cell in (*SPOKEN, "print('done')")]
+    nbformat.write(new_notebook(cells=cells), template)
+    notebook, error, said = execute(template, {}, os.environ, 300)
     assert error is None
     assert notebook.cells[-1]["outputs"][0]["text"] == "done\n"
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr() == ("", "")
+    assert said.splitlines() == ["Socket operation on non-socket", "past the notebook"]
