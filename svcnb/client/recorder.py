@@ -11,6 +11,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -67,6 +68,12 @@ _PRUNE_EVERY: Final = 1_000
 _PATIENCE: Final = 5.0
 """How long a writer waits for others, in seconds."""
 
+_PATIENCE_WHEN_BEHIND: Final = 0.05
+"""The same while earlier runs wait already: every further run is held up for as long."""
+
+MAX_WAITING: Final = 500
+"""Runs that wait for a record that cannot be written; the oldest give way."""
+
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Where the record lies unless told otherwise; None on a machine without a home folder."""
@@ -78,8 +85,12 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
     return folder / "svcnb" / "history.sqlite"
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
     """Opens the record, made if it is not there, for its owner's eyes alone.
+
+    Args:
+        path: The file.
+        patience: Seconds to wait for others who write; `_PATIENCE` when None.
 
     Raises:
         sqlite3.Error: The file is no such record, or cannot be written.
@@ -90,9 +101,10 @@ def connect(path: Path) -> sqlite3.Connection:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-    connection = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False, isolation_level=None)
+    patience = _PATIENCE if patience is None else patience
+    connection = sqlite3.connect(path, timeout=patience, check_same_thread=False, isolation_level=None)
     try:
-        _write_ahead(connection)
+        _write_ahead(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(SCHEMA)
     except BaseException:
@@ -101,14 +113,14 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
     """Turns on the write-ahead log, which the first who opens a new file does for good.
 
     SQLite's own timeout does not hold here: of two who change the mode at once, one is refused without a wait.
     """
     import sqlite3
 
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -123,6 +135,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 class Recorder:
     """A listener of ``on_run`` that writes every run down. May be called from several threads.
 
+    Runs of a moment in which the file cannot be written wait for the next run, or for `close`.
+
     Args:
         path: The file.
     """
@@ -132,6 +146,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
+        self._waiting: deque[dict[str, Any]] = deque(maxlen=MAX_WAITING)
         self._told = False
 
     def __repr__(self) -> str:
@@ -139,36 +154,57 @@ class Recorder:
 
     def __call__(self, record: RunRecord) -> None:
         """Writes one run down; where that is not possible, says so once and lets the runs go on."""
-        import sqlite3
-
         row = row_of(record)
         with self._lock:
-            try:
-                connection = self._open()
-                number = connection.execute(INSERT, row).lastrowid or 0
-                # By the row's number and not by a count of our own: most processes make a handful of runs.
-                if number % _PRUNE_EVERY == 0:
-                    prune(connection)
-            except (OSError, sqlite3.Error) as error:
-                self._tell(error)
+            self._leave_to_the_parent()
+            patience = _PATIENCE_WHEN_BEHIND if self._waiting else _PATIENCE
+            self._waiting.append(row)
+            self._write(patience)
 
     def close(self) -> None:
-        """Closes the file; a later run opens it again."""
+        """Closes the file, once more trying to write what waits; a later run opens it again."""
         with self._lock:
+            self._leave_to_the_parent()
+            if self._waiting:
+                self._write(_PATIENCE)
+            if self._waiting:
+                _LOG.warning("%d runs were not recorded in %s", len(self._waiting), self.path)
+                self._waiting.clear()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
+    def _write(self, patience: float) -> None:
+        """Writes what waits, in order."""
+        import sqlite3
+
+        try:
+            connection = self._open(patience)
+            while self._waiting:
+                number = connection.execute(INSERT, self._waiting[0]).lastrowid or 0
+                self._waiting.popleft()
+                # By the row's number and not by a count of our own: most processes make a handful of runs.
+                if number % _PRUNE_EVERY == 0:
+                    prune(connection)
+        except (OSError, sqlite3.Error) as error:
+            self._tell(error)
+
     def _tell(self, error: Exception) -> None:
         if not self._told:
-            _LOG.warning("runs are not recorded, for %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
+            _LOG.warning("runs are not recorded yet, for %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
         self._told = True
 
-    def _open(self) -> sqlite3.Connection:
-        # A connection must not cross a fork.
-        if self._connection is None or self._owner != os.getpid():
-            self._connection = connect(self.path)
+    def _leave_to_the_parent(self) -> None:
+        """A connection must not cross a fork, nor what waits: the parent will write it."""
+        if self._owner != os.getpid():
+            self._connection = None
+            self._waiting.clear()
             self._owner = os.getpid()
+
+    def _open(self, patience: float) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = connect(self.path, patience)
+        self._connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
         return self._connection
 
     def __del__(self) -> None:
@@ -184,24 +220,32 @@ def prune(connection: sqlite3.Connection) -> None:
 def row_of(record: RunRecord) -> dict[str, Any]:
     """Returns what is kept of one run; nothing secret."""
     run, error = record.run, record.error
-    return {
-        "source": "client",
-        "run_id": run.request_id if run else getattr(error, "request_id", ""),
-        "started_at": record.started_at,
-        "base_url": record.base_url,
-        "key_hash": record.key_hash,
-        "cid": record.cid,
-        "action": record.action_name,
-        "status": "success" if run else "failed",
-        "params": stored(record.params),
-        "response": stored(run.response) if run else None,
-        "logs": strip_text(run.logs if run else getattr(error, "logs", ""))[:MAX_STORED],
-        "error_type": type(error).__name__ if error else "",
-        "error": strip_text(getattr(error, "message", ""))[:MAX_STORED],
-        "elapsed": record.elapsed,
-        "cost_cents": run.cost_cents if run else 0,
-        "trigger_id": "",
-    }
+    return storable(
+        {
+            "source": "client",
+            "run_id": run.request_id if run else getattr(error, "request_id", ""),
+            "started_at": record.started_at,
+            "base_url": record.base_url,
+            "key_hash": record.key_hash,
+            "cid": record.cid,
+            "action": record.action_name,
+            "status": "success" if run else "failed",
+            "params": stored(record.params),
+            "response": stored(run.response) if run else None,
+            "logs": strip_text(run.logs if run else getattr(error, "logs", ""))[:MAX_STORED],
+            "error_type": type(error).__name__ if error else "",
+            "error": strip_text(getattr(error, "message", ""))[:MAX_STORED],
+            "elapsed": record.elapsed,
+            "cost_cents": run.cost_cents if run else 0,
+            "trigger_id": "",
+        }
+    )
+
+
+def storable(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a row whose texts SQLite takes: half surrogate pairs, which JSON may carry, become "?"."""
+    texts = {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
+    return row | texts
 
 
 def stored(value: Any) -> str:

@@ -17,7 +17,7 @@ from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.billing import dollars
-from svcnb.client.recorder import INSERT, OFF, connect, default_path, prune, stored
+from svcnb.client.recorder import INSERT, OFF, connect, default_path, prune, storable, stored
 from svcnb.client.references import ActionRef, KeyRef, key_hash, raw_cid
 from svcnb.client.stripping import strip_text
 from svcnb.protocol.durations import seconds
@@ -306,21 +306,23 @@ def _triggered(trigger: Any, run: Any) -> dict[str, Any]:
     elapsed = float(run.seconds or 0.0)
     started = run.started_at.timestamp() if run.started_at else 0.0
     error = str(run.error or "")
-    return {
-        "source": "trigger",
-        "run_id": run.id,
-        "started_at": started,
-        "base_url": "",
-        "key_hash": "",
-        "cid": trigger.action_cid,
-        "action": trigger.name,
-        "status": run.status,
-        "params": stored(run.input),
-        "response": stored(run.result) if run.ok else None,
-        "logs": strip_text(run.logs),
-        "error_type": "TriggerError" if error else "",
-        "error": strip_text(error),
-        "elapsed": elapsed,
-        "cost_cents": max(1, int(elapsed)) if run.ok else 0,
-        "trigger_id": run.trigger_id or trigger.id,
-    }
+    return storable(
+        {
+            "source": "trigger",
+            "run_id": run.id,
+            "started_at": started,
+            "base_url": "",
+            "key_hash": "",
+            "cid": trigger.action_cid,
+            "action": trigger.name,
+            "status": run.status,
+            "params": stored(run.input),
+            "response": stored(run.result) if run.ok else None,
+            "logs": strip_text(run.logs),
+            "error_type": "TriggerError" if error else "",
+            "error": strip_text(error),
+            "elapsed": elapsed,
+            "cost_cents": max(1, int(elapsed)) if run.ok else 0,
+            "trigger_id": run.trigger_id or trigger.id,
+        }
+    )

@@ -6,8 +6,10 @@ import json
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,18 @@ def echo(request: httpx.Request) -> httpx.Response:
     return httpx.Response(
         200, json={"response": body["js_params"], "logs": f"key {KEY}\n"}, headers={"X-Request-Id": "r-1"}
     )
+
+
+def numbered() -> Callable[[httpx.Request], httpx.Response]:
+    """Answers with what was sent, each time under another request id."""
+    numbers = count()
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        answer = echo(request)
+        answer.headers["X-Request-Id"] = f"r-{next(numbers)}"
+        return answer
+
+    return handle
 
 
 def rows(path) -> list[dict[str, Any]]:
@@ -126,9 +140,19 @@ def test_a_record_that_cannot_be_written_costs_nobody_a_run(scripted, tmp_path, 
     svc.run(ACTION)
     # One line, whose end is the next step, however many runs there are.
     (told,) = caplog.messages
-    assert told.startswith(f"runs are not recorded, for {tmp_path / 'file' / 'history.sqlite'} cannot be written: ")
+    assert told.startswith(f"runs are not recorded yet, for {tmp_path / 'file' / 'history.sqlite'} cannot be written: ")
     assert told.endswith("SVC_HISTORY=off, or the path of another file, ends this warning.")
     assert "Traceback" not in caplog.text
+
+
+def test_texts_that_have_no_encoding_are_kept_as_far_as_they_have_one(scripted, tmp_path) -> None:
+    def half(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=rb'{"response": "a\ud800b", "logs": "\ud800\n"}')
+
+    file = tmp_path / "history.sqlite"
+    scripted(half, on_run=Recorder(file)).run(ACTION)
+    [row] = rows(file)
+    assert (row["response"], row["logs"]) == ('"a?b"', "?\n")
 
 
 def test_what_is_very_long_is_cut(scripted, tmp_path) -> None:
@@ -141,11 +165,7 @@ def test_what_is_very_long_is_cut(scripted, tmp_path) -> None:
 
 def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
     file = tmp_path / "history.sqlite"
-    number = iter(range(1_000))
-
-    def handle(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={"response": 1, "logs": ""}, headers={"X-Request-Id": f"r-{next(number)}"})
-
+    handle = numbered()
     clients = [scripted(handle, on_run=Recorder(file)) for _ in range(2)]
     threads = [
         threading.Thread(target=lambda svc=svc: [svc.run(ACTION) for _ in range(25)])
@@ -184,15 +204,51 @@ def test_a_record_that_another_holds_is_waited_for_and_then_told_of(tmp_path, mo
     recorder.connect(file).close()
 
 
+def test_runs_of_a_moment_in_which_the_record_is_held_are_written_with_the_next(
+    scripted, tmp_path, monkeypatch, caplog
+) -> None:
+    monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
+    monkeypatch.setattr(recorder, "_PATIENCE_WHEN_BEHIND", 0.0)
+    file = tmp_path / "history.sqlite"
+    kept = Recorder(file)
+    svc = scripted(numbered(), on_run=kept)
+    svc.run(ACTION, 1)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        svc.run(ACTION, 2)
+        svc.run(ACTION, 3)
+        assert len(rows(file)) == 1
+        other.execute("ROLLBACK")
+        svc.run(ACTION, 4)
+        assert [row["params"] for row in rows(file)] == ["1", "2", "3", "4"]
+        other.execute("BEGIN IMMEDIATE")
+        svc.run(ACTION, 5)
+        other.execute("ROLLBACK")
+    kept.close()
+    assert len(rows(file)) == 5
+    (told,) = caplog.messages
+    assert "database is locked" in told
+
+
+def test_what_can_never_be_written_is_told_at_the_end_and_takes_bounded_memory(
+    scripted, tmp_path, monkeypatch, caplog
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr(recorder, "MAX_WAITING", 3)
+    kept = Recorder(tmp_path / "file" / "history.sqlite")
+    svc = scripted(numbered(), on_run=kept)
+    for number in range(5):
+        svc.run(ACTION, number)
+    kept.close()
+    kept.close()
+    assert caplog.messages[1:] == [f"3 runs were not recorded in {kept.path}"]
+
+
 def test_the_oldest_runs_give_way_also_when_every_process_makes_but_one(tmp_path, scripted, monkeypatch) -> None:
     monkeypatch.setattr(recorder, "KEPT_RUNS", 5)
     monkeypatch.setattr(recorder, "_PRUNE_EVERY", 4)
     file = tmp_path / "history.sqlite"
-    number = iter(range(100))
-
-    def handle(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={"response": 1, "logs": ""}, headers={"X-Request-Id": f"r-{next(number)}"})
-
+    handle = numbered()
     for _ in range(12):
         once = Recorder(file)
         scripted(handle, on_run=once).run(ACTION)
