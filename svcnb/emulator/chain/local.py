@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
+_NODES: Final = 8
+"""How many nodes a write of the journal is brought to: it would land even after an answer that says it failed."""
 _REST_S: Final = 1.0
 """How long a chain that cannot be rebuilt refuses at once, until the next to ask makes it try again."""
 _LARGEST_BATCH: Final = 64
@@ -378,17 +380,18 @@ class LocalChain:
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
         """What became of a transaction of the journal; a node that is gone, or goes meanwhile, is built again first."""
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():
                     await self._rebuild()  # which replays the whole journal: this entry and those after it
                 receipt: Receipt | None = await self._replica.ask(
                     "eth_getTransactionReceipt", "0x" + transaction.hash.hex()
                 )
-            except ConnectionLost:
+            except ChainUnavailable:
                 self._ready.clear()
-                if attempt == _ATTEMPTS:
+                if attempt == _NODES:
                     raise
+                await asyncio.sleep(_REST_S * attempt / _NODES)  # what keeps nodes from living may be over soon
             else:
                 return receipt
         raise AssertionError("the last attempt answers or raises")
