@@ -210,6 +210,12 @@ def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(n
     room.until(lambda: not room.engine._pool._starting, "what had been begun before has failed, too; nothing follows")
 
 
+def test_what_deno_reads_for_imports_before_it_runs_anything_is_short():
+    # The bootstrap comes as a text, which it takes as it is; as a module it would be read twice in the first processes.
+    assert v8.BOOTSTRAP.stat().st_size < 2_000
+    assert v8.BOOTSTRAP.with_name("bootstrap.js").stat().st_size > 200_000
+
+
 def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_path: Path):
     with pytest.raises(PartMissing, match=r"python hatch_build\.py"):
         new_room(bootstrap=tmp_path / "none.js")

@@ -48,7 +48,7 @@ class V8Engine(PooledEngine):
         spares: Warm processes to keep.
         concurrency: Runs at once; more wait in line, and one account never has all places.
         vocabulary: Names that actions see.
-        bootstrap: The bundle, for tests.
+        bootstrap: What Deno is started with, for tests.
 
     Raises:
         PartMissing: Deno or the bundle is not on this machine.
@@ -70,7 +70,7 @@ class V8Engine(PooledEngine):
             limits,
             name=NAME,
             bootstrap=bootstrap,
-            beside=("secp256k1.wasm",),
+            beside=("bootstrap.js", "secp256k1.wasm"),
             spares=spares,
             concurrency=concurrency,
             vocabulary=vocabulary,

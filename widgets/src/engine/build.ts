@@ -1,5 +1,5 @@
 /**
- * Bundles what runs actions: the bootstrap of the `v8` engine, the process of the `fast` engine with its image, and the
+ * Bundles what runs actions: start and bootstrap of the `v8` engine, the process of the `fast` engine with its image, and the
  * binaries of curve and engine beside them.
  */
 import * as esbuild from "esbuild";
@@ -24,18 +24,34 @@ const SHARED: esbuild.BuildOptions = {
   logLevel: "warning",
 };
 
-/** Writes `engine.js`, `fast.js`, `fast.image`, `quickjs.wasm` and `secp256k1.wasm` into `outDir`. */
+/** The one argument of the function that `bootstrap.js` is. */
+const BINARY = "__secp256k1";
+
+/**
+ * Writes `engine.js` with its `bootstrap.js`, `fast.js` with its `fast.image`, `quickjs.wasm` and `secp256k1.wasm` into
+ * `outDir`.
+ */
 export async function build(outDir: string): Promise<void> {
   const binaries = [binaryBeside("tiny-secp256k1", "secp256k1.wasm"), binaryBeside("quickjs-wasi", "quickjs.wasm")];
-  for (const [entry, name] of [["main.ts", "engine.js"], ["fast/main.ts", "fast.js"]] as const) {
+  for (const [entry, name] of [["start.js", "engine.js"], ["fast/main.ts", "fast.js"]] as const) {
     await esbuild.build({
       ...SHARED,
       entryPoints: [join(here, entry)],
       outfile: join(outDir, name),
       format: "esm",
+      external: [...SHARED.external!, "./bootstrap.js"],
       plugins: [leanEthers(), ...binaries.map((binary) => binary(outDir))],
     });
   }
+  await esbuild.build({
+    ...SHARED,
+    entryPoints: [join(here, "main.ts")],
+    outfile: join(outDir, "bootstrap.js"),
+    format: "esm", // with nothing to import or export: the body of a function
+    banner: { js: `(function (${BINARY}) {"use strict";` },
+    footer: { js: "})" },
+    plugins: [leanEthers(), givenBinary()],
+  });
   const realm = await esbuild.build({
     ...SHARED,
     entryPoints: [join(here, "fast/inner/main.ts")],
@@ -65,6 +81,16 @@ function binaryBeside(library: string, file: string): (outDir: string) => esbuil
       });
     },
   });
+}
+
+/** The bootstrap is a text, which imports nothing: whoever runs it has the binary. */
+function givenBinary(): esbuild.Plugin {
+  return {
+    name: "given-binary",
+    setup(build) {
+      build.onLoad({ filter: /\/ethers\/binary\.js$/ }, () => ({ contents: `export default ${BINARY};` }));
+    },
+  };
 }
 
 /** Modules of the bootstrap that are others inside the image, because the process around it has the real part. */

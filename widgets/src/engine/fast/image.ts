@@ -4,7 +4,7 @@
  */
 import { LANGUAGE, WEB as WEB_NAMES } from "../runtime/globals.ts";
 import type { Entries } from "./execution.ts";
-import { OWN_FILE } from "./own_file.ts";
+import { OWN_FILE } from "../own_file.ts";
 import { DEFINITION } from "./spread_name.ts";
 import { Thrown, Vm } from "./vm.ts";
 import type { Host, Image, Value } from "./vm.ts";

@@ -4,7 +4,7 @@
  * What the engine itself throws has other words than in V8. The few that can be worded exactly are; any other is a
  * trap at the moment it is made, whether somebody catches it or not.
  */
-import { OWN_FILE } from "../own_file.ts";
+import { OWN_FILE } from "../../own_file.ts";
 import { ask, quote, trap } from "./host.ts";
 
 interface CallSite {

@@ -4,7 +4,7 @@
  * Transcendental functions differ in the last place between mathematical libraries, dates in their words, numbers in
  * other bases in their digits.
  */
-import { OWN_FILE } from "../own_file.ts";
+import { OWN_FILE } from "../../own_file.ts";
 import { BEFORE, BEHIND } from "../spread_name.ts";
 import { ask, quote, trap } from "./host.ts";
 
