@@ -35,7 +35,7 @@ def build_app(service: Service) -> Gate:
         The application.
     """
     app = _make_app(service)
-    service.triggers.attach(app)
+    service.attach(app)
     return app
 
 
@@ -132,7 +132,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     service.base_url = _url(listener)
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
-        service.triggers.attach(app)
+        service.attach(app)
         signals.end_serving(server.stop)
         await server.run(listener, lambda: on_ready(service.addresses()))
     finally:

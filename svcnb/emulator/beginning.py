@@ -47,7 +47,7 @@ class Beginning:
     def boot_node(self) -> None:
         """Lets the chain's node boot, where its first block can be known: a kept one stands in the database."""
         settings = self._settings
-        if (settings.state, settings.database, settings.chain_rpc) != (None, None, None):
+        if settings.keeps_state or settings.chain_rpc is not None:
             return
         custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # derives keys, and draws nothing
         balances = first_balances(custody, settings.api_payers)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
+import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
 from svcnb.emulator.access.directory import Directory
 from svcnb.emulator.access.rate import Buckets
 from svcnb.emulator.actions.engine import make_engine
@@ -37,13 +38,15 @@ from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.schema import get_meta, set_meta
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
-from svcnb.emulator.triggers.service import Triggers
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from svcnb.emulator.actions.protocol import Engine
     from svcnb.emulator.chain.early import EarlyNode
     from svcnb.emulator.database import Connection
     from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.triggers.service import Triggers
 
 _LOG = logging.getLogger(__name__)
 _BOOT = "boot"
@@ -81,7 +84,6 @@ class Service:
         faults: Injected failures.
         traffic: Requests under way.
         snapshots: Saved states.
-        triggers: Actions that run by themselves.
         new_accounts: How often an address may create accounts.
         base_url: Where it listens, once it does.
         endpoints: Its endpoints, once the application is built.
@@ -132,7 +134,9 @@ class Service:
         self.traffic = Traffic()
         self.new_accounts = Buckets(settings.new_account_burst)
         self.snapshots = Snapshots(self)
-        self.triggers = Triggers(self)
+        self._triggers: Triggers | None = None
+        self._app: ASGIApp | None = None
+        self._runs_triggers = False
 
     async def start(self) -> None:
         """Starts the chain and the engine.
@@ -147,7 +151,7 @@ class Service:
             await self.engine.prepare()
             await self._start_chain(self._beginning.node)
             await self.engine.start()
-            self.triggers.start()
+            self._start_triggers()
         except ChainUnusable as error:
             await self.stop()
             raise StateUnusable(str(error)) from error
@@ -164,7 +168,7 @@ class Service:
     async def stop(self) -> None:
         """Ends every child process and closes the database; nothing is left behind. May be called twice."""
         for name, stop in (
-            ("triggers", self.triggers.stop),
+            ("triggers", self._stop_triggers),
             ("engine", self.engine.stop),
             ("network", self.network.close),
             ("runs", self.runs.flush),
@@ -177,6 +181,37 @@ class Service:
                 _LOG.exception("could not stop the %s cleanly", name)
         self.store.close()
         self._beginning.release()
+
+    @property
+    def triggers(self) -> Triggers:
+        """Actions that run by themselves. Asked on the event loop; made when first asked for."""
+        if self._triggers is None:
+            from svcnb.emulator.triggers.service import Triggers
+
+            self._triggers = Triggers(self)
+            if self._app is not None:
+                self._triggers.attach(self._app)
+            if self._runs_triggers:
+                self._triggers.start()
+        return self._triggers
+
+    def attach(self, app: ASGIApp) -> None:
+        """Gives the application, which runs of triggers call as any client does. Called on the event loop."""
+        self._app = app
+        if self._triggers is not None:
+            self._triggers.attach(app)
+
+    def _start_triggers(self) -> None:
+        self._runs_triggers = True
+        if self._triggers is not None:
+            self._triggers.start()
+        elif self.settings.keeps_state:
+            _ = self.triggers  # what an earlier start left behind goes on; a fresh memory holds nothing that could
+
+    async def _stop_triggers(self) -> None:
+        self._runs_triggers = False
+        if self._triggers is not None:
+            await self._triggers.stop()
 
     async def replace_chain(self, between: Callable[[], Awaitable[object]]) -> None:
         """Ends the chain and starts it again.

@@ -182,6 +182,11 @@ class Settings(BaseModel):
             raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
         return self
 
+    @property
+    def keeps_state(self) -> bool:
+        """Whether what an earlier start left behind may be there."""
+        return self.state is not None or self.database is not None
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The two names and all that follows from them."""

@@ -1,8 +1,4 @@
-"""Tables of the triggers service, and the records read from them.
-
-Times are Unix seconds of the emulator's clock. JSON is text written with ASCII escapes only, so that any string of a
-webhook (NUL and lone surrogates included) survives on every database.
-"""
+"""Records of the triggers service, in the forms that `svcnb.emulator.triggers.tables` tells of."""
 
 from __future__ import annotations
 
@@ -11,77 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
+import svcnb.emulator.triggers.tables  # noqa: F401 - a database that is made for these records has them
 from svcnb.emulator.database import Connection, setting
-from svcnb.emulator.schema import Table
-
-Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
-
-# Of a token only the challenge is kept: the SHA-256 of what the service never sees before its first use.
-Table(
-    "trigger_tokens",
-    """
-    seq NUMBERED,
-    id VARCHAR NOT NULL UNIQUE,
-    challenge VARCHAR NOT NULL UNIQUE,
-    user_id VARCHAR NOT NULL REFERENCES trigger_users (id) ON DELETE CASCADE,
-    label TEXT NOT NULL,
-    created_at FLOAT NOT NULL,
-    last_used_at FLOAT,
-    revoked_at FLOAT
-    """,
-)
-
-# The last three say where the scanners stand: the last tick that had its run (or the moment to count from), the next
-# block to read, and the hash of the block before it, by which a reorganisation is noticed.
-Table(
-    "triggers",
-    """
-    seq NUMBERED,
-    id VARCHAR NOT NULL UNIQUE,
-    user_id VARCHAR NOT NULL REFERENCES trigger_users (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    kind VARCHAR NOT NULL,
-    action_code TEXT NOT NULL,
-    action_cid VARCHAR NOT NULL,
-    default_params TEXT NOT NULL,
-    sealed_usage_key TEXT NOT NULL,
-    account_address TEXT,
-    max_runs_per_minute INTEGER,
-    max_queued_runs INTEGER,
-    config TEXT NOT NULL,
-    enabled BOOLEAN NOT NULL,
-    created_at FLOAT NOT NULL,
-    updated_at FLOAT NOT NULL,
-    watermark FLOAT NOT NULL,
-    next_block BIGINT,
-    last_block_hash VARCHAR
-    """,
-    ix_triggers_user_id="(user_id)",
-    ix_triggers_kind="(kind)",
-)
-
-# A lane asks for the oldest run that has not ended; that must not slow down as history grows.
-Table(
-    "trigger_runs",
-    """
-    seq NUMBERED,
-    id VARCHAR NOT NULL UNIQUE,
-    trigger_id VARCHAR NOT NULL REFERENCES triggers (id) ON DELETE CASCADE,
-    source VARCHAR NOT NULL,
-    status VARCHAR NOT NULL,
-    attempt INTEGER NOT NULL,
-    interruptions INTEGER NOT NULL,
-    input TEXT,
-    response TEXT,
-    error TEXT,
-    started_at FLOAT NOT NULL,
-    finished_at FLOAT,
-    next_attempt_at FLOAT
-    """,
-    trigger_runs_open="(trigger_id, seq) WHERE finished_at IS NULL",
-    trigger_runs_history="(trigger_id, seq)",
-    trigger_runs_rate="(trigger_id, source, started_at)",
-)
 
 
 def to_json(value: object) -> str:
