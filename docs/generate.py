@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -77,10 +76,7 @@ def limits() -> str:
         if name.isupper() and isinstance(value, (int, float, tuple))
     ]
     told = _attributes(numbers.ActionLimits)
-    run = [
-        (f"`{field.name}`", f"`{field.default}`", told[field.name])
-        for field in dataclasses.fields(numbers.ActionLimits)
-    ]
+    run = [(f"`{name}`", f"`{default}`", told[name]) for name, default in numbers.ActionLimits._field_defaults.items()]
     return _document(
         "Limits",
         "The numbers of the interface; units stand in the names.",

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 WORD: Final = 32
 _INT_BITS: Final = range(8, 257, 8)
@@ -106,8 +105,7 @@ def split_types(text: str) -> tuple[str, ...]:
 # --- one word -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Int:
+class _Int(NamedTuple):
     bits: int
     signed: bool
     head: int | None = WORD
@@ -126,8 +124,7 @@ class _Int:
         return value
 
 
-@dataclass(frozen=True)
-class _Address:
+class _Address(NamedTuple):
     head: int | None = WORD
 
     def encode(self, value: Any) -> bytes:
@@ -142,8 +139,7 @@ class _Address:
         return "0x" + word[12:].hex()
 
 
-@dataclass(frozen=True)
-class _Bool:
+class _Bool(NamedTuple):
     head: int | None = WORD
 
     def encode(self, value: Any) -> bytes:
@@ -158,8 +154,7 @@ class _Bool:
         return number == 1
 
 
-@dataclass(frozen=True)
-class _FixedBytes:
+class _FixedBytes(NamedTuple):
     size: int
     head: int | None = WORD
 
@@ -178,8 +173,7 @@ class _FixedBytes:
 # --- any length -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Bytes:
+class _Bytes(NamedTuple):
     text: bool
     head: int | None = None
 
@@ -207,8 +201,7 @@ def _utf8(value: Any) -> bytes:
         raise AbiError("the text holds half a surrogate pair, which UTF-8 cannot carry") from error
 
 
-@dataclass(frozen=True)
-class _Array:
+class _Array(NamedTuple):
     item: _Coder
     length: int | None
 
@@ -233,8 +226,7 @@ class _Array:
         return _Tuple((self.item,) * length).decode(data, at)
 
 
-@dataclass(frozen=True)
-class _Tuple:
+class _Tuple(NamedTuple):
     items: tuple[_Coder, ...]
 
     @property

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from svcnb.protocol.errors import MalformedValue, shown
 
@@ -19,8 +18,7 @@ _WORD_BYTES: Final = 32
 _WORD_BITS: Final = 256
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(NamedTuple):
     """An ABI type.
 
     Attributes:

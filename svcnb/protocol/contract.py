@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.protocol.abi import AbiError, decode, encode
 
@@ -24,8 +23,7 @@ SELECTOR_BYTES: Final = 4
 _BUILT_IN: Final = {"0x08c379a0": ("Error", ("string",)), "0x4e487b71": ("Panic", ("uint256",))}
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """One function of the contract.
 
     Attributes:
@@ -69,8 +67,7 @@ class Function:
         return found[0] if len(found) == 1 else found
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """One event of the contract.
 
     Attributes:
@@ -101,8 +98,7 @@ class Event:
         return {name: next(from_topics if is_topic else from_data) for name, _, is_topic in self.fields}
 
 
-@dataclass(frozen=True)
-class Revert:
+class Revert(NamedTuple):
     """Why a call was refused.
 
     Attributes:

@@ -5,12 +5,10 @@ Source: specification 7; the row for 413 is the reference facts' proposal (2.9),
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True)
-class ErrorCode:
+class ErrorCode(NamedTuple):
     """One row of the error table.
 
     Attributes:

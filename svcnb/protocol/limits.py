@@ -5,8 +5,7 @@ Docs, error texts, the configuration endpoint, the runtime and the tests read th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 # --- money (specification 8) ------------------------------------------------------------------------------------
 MANAGEMENT_COST_CENTS: Final = 1
@@ -59,8 +58,7 @@ KEPT_TRIGGER_RUNS: Final = 10_000
 CLOCK_SKEW_WARNING_S: Final = 120
 
 
-@dataclass(frozen=True)
-class ActionLimits:
+class ActionLimits(NamedTuple):
     """What one execution of an action may use.
 
     Attributes:

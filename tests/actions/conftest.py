@@ -91,7 +91,7 @@ class Room:
         self, source: str, params: object = None, *, host: ActionHost | None = None, **limits: int
     ) -> Future[Outcome]:
         """Starts a run; `limits` as in `ActionLimits`, five minutes unless said otherwise."""
-        allowed = dataclasses.replace(ActionLimits(), **{"timeout_ms": 300_000, **limits})
+        allowed = ActionLimits()._replace(**{"timeout_ms": 300_000, **limits})
         run = self.engine.run(source, params, allowed, host or self.host())
         return asyncio.run_coroutine_threadsafe(run, self.loop)
 

@@ -14,7 +14,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -621,7 +620,7 @@ async def test_a_contract_of_another_version_is_refused(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await (await start_chain()).stop()
-    newer = contract.functions() | {"fly": replace(contract.function("owner"), name="fly", selector=b"fly!")}
+    newer = contract.functions() | {"fly": contract.function("owner")._replace(name="fly", selector=b"fly!")}
     monkeypatch.setattr(contract, "functions", lambda: newer)
     with pytest.raises(ChainUnusable, match="lacks fly"):
         await start_chain()
@@ -659,7 +658,7 @@ async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_ne
         [(last, digest)] = connection.execute(
             "SELECT position, digest FROM chain_journal ORDER BY position DESC LIMIT 1"
         )
-        entry = vars(follow(digest, last + 1, TRANSACTION, T0, raw))
+        entry = follow(digest, last + 1, TRANSACTION, T0, raw)._asdict()
         connection.execute(inserting("chain_journal", entry), entry)
     second = await start_chain()
     assert await hashes(second) == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,7 +47,7 @@ def stranger(connection: Connection, at: int, entries: list[Entry]) -> None:
     """A row that is sound by itself and follows on something else."""
     drop(connection, at, entries)
     other = journal.follow(b"\x01" * 32, at, TRANSACTION, 5, b"a transaction of another chain")
-    connection.insert("chain_journal", **vars(other))
+    connection.insert("chain_journal", **other._asdict())
 
 
 DAMAGES = {
@@ -112,7 +111,7 @@ def test_a_dump_is_used_only_where_the_journal_goes_through_it(pairs: list[tuple
 
     def work(connection: Connection) -> None:
         written(connection, entries)
-        journal.save_dump(connection, replace(dump, digest=b"\x02" * 32) if foreign else dump)
+        journal.save_dump(connection, dump._replace(digest=b"\x02" * 32) if foreign else dump)
         history = journal.read(connection)
         assert history.dump == (None if foreign else dump)
         assert list(history.tail) == (entries if foreign else entries[at:])

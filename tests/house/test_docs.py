@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shlex
 from importlib import import_module
@@ -64,10 +63,10 @@ def test_limits_stand_on_their_page_as_the_code_and_the_service_read_them(genera
 
     written = generate.limits()
     in_force = Settings.load({}).limits
-    for field in dataclasses.fields(limits.ActionLimits):
-        (row,) = [line for line in written.splitlines() if line.startswith(f"| `{field.name}` |")]
+    for name in limits.ActionLimits._fields:
+        (row,) = [line for line in written.splitlines() if line.startswith(f"| `{name}` |")]
         _, _, value, what, _ = (cell.strip() for cell in row.split("|"))
-        assert value == f"`{getattr(in_force, field.name)}`"
+        assert value == f"`{getattr(in_force, name)}`"
         assert what.endswith(".")
     # Specification 8.
     for row in ("`max_get_keys_count` | `10`", "`max_fetch_count` | `50`", "`MIN_PAYMENT_CENTS` | `500`"):

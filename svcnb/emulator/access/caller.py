@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Caller:
+class Caller(NamedTuple):
     """The account behind a key.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import OrderedDict
-from dataclasses import replace
 from typing import Final
 
 from svcnb.emulator.actions.fast import FastEngine
@@ -128,17 +127,17 @@ class AutoEngine:
     ) -> Outcome:
         why = _reason_to_repeat(first)
         host.repeat(first.elapsed_s)
-        left = replace(limits, timeout_ms=max(1, limits.timeout_ms - int(first.elapsed_s * 1000)))
+        left = limits._replace(timeout_ms=max(1, limits.timeout_ms - int(first.elapsed_s * 1000)))
         second = await self._v8.run(source, params, left, host)
         total_s = first.elapsed_s + second.elapsed_s
         if host.astray:
             # The two attempts differ in what they ask for, so one cannot stand for the other.
             first.trace.why = f"it came upon {why}, and v8 asked for other operations"
-            return replace(first, elapsed_s=total_s)
+            return first._replace(elapsed_s=total_s)
         operations = f" after {host.operations} operations, which were not done again" if host.operations else ""
         second.trace.why = f"it came upon {why} on fast{operations}"
         error = timeout_text(limits) if second.error_kind == "timeout" else second.error
-        return replace(second, elapsed_s=total_s, error=error)
+        return second._replace(elapsed_s=total_s, error=error)
 
     def _reason(self, source: str, mark: bytes) -> str | None:
         if (name := lacking_name(source)) is not None:

@@ -10,8 +10,7 @@ import hmac
 import json
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.protocol.nesting import deeper_than
 
@@ -27,8 +26,7 @@ class BadFrame(Exception):
     """An isolate sent something that is no frame of its bootstrap."""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """One message of an isolate.
 
     Attributes:

@@ -12,17 +12,15 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _SPAWNER = Path(__file__).with_name("spawner.py")
 _STOP_S = 5.0
 
 
-@dataclass(frozen=True)
-class Exit:
+class Exit(NamedTuple):
     """How a process ended.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from svcnb.emulator.actions.trace import Trace
 from svcnb.protocol.limits import ActionLimits
@@ -31,8 +31,7 @@ class OperationRefused(Exception):
         self.name = name
 
 
-@dataclass(frozen=True)
-class FetchRequest:
+class FetchRequest(NamedTuple):
     """One outbound request as an action made it.
 
     Attributes:
@@ -50,8 +49,7 @@ class FetchRequest:
     redirect: str = "follow"
 
 
-@dataclass(frozen=True)
-class FetchResponse:
+class FetchResponse(NamedTuple):
     """The answer to a `FetchRequest`.
 
     Attributes:
@@ -71,8 +69,7 @@ class FetchResponse:
     redirected: bool = False
 
 
-@dataclass(frozen=True)
-class Meter:
+class Meter(NamedTuple):
     """Watches whether a run can still be paid.
 
     Attributes:
@@ -127,8 +124,7 @@ class Host(Protocol):
         """The source of an imported module (reference facts 5.5)."""
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """One module of a package that an action imports.
 
     Attributes:
@@ -142,8 +138,7 @@ class Module:
     integrity: str
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How one execution ended.
 
     Attributes:

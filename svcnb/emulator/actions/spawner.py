@@ -23,11 +23,13 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import sys
-from typing import Any
+
+TYPE_CHECKING = False  # as type checkers know it; the module that has it takes longer to load than all the others
+if TYPE_CHECKING:
+    from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
@@ -182,6 +184,8 @@ class Spawner:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         if self._setup and (folder := self._setup.get("remove")):
+            import shutil  # takes a while to load, which there is now
+
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -6,9 +6,8 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.emulator.database import Connection, inserting
 from svcnb.emulator.schema import Table
@@ -43,8 +42,7 @@ Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """One execution.
 
     Attributes:
@@ -81,7 +79,7 @@ class Execution:
     trace: str | None = None
 
 
-_INSERT: Final = inserting("executions", Execution.__slots__)
+_INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
@@ -118,7 +116,7 @@ class RunLog:
             offset: How many of the newest to skip.
         """
         await self.flush()
-        shown = ", ".join(name for name in Execution.__slots__ if name != "trace")
+        shown = ", ".join(name for name in Execution._fields if name != "trace")
         query = f"SELECT {shown} FROM executions ORDER BY id DESC LIMIT :limit OFFSET :offset"  # noqa: S608 - our own names
         return await self._store.run(
             lambda connection: [
@@ -175,7 +173,7 @@ def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(execution: Execution) -> dict[str, Any]:
-    row = {name: getattr(execution, name) for name in Execution.__slots__}
+    row = execution._asdict()
     # JavaScript text may hold halves of surrogate pairs and zero bytes, which databases refuse.
     for name in _FREE_TEXT:
         if value := row[name]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MAX_EVENTS = 1_000
 
 
-@dataclass(frozen=True)
-class TraceEvent:
+class TraceEvent(NamedTuple):
     """One moment of a run.
 
     Attributes:
@@ -23,8 +22,8 @@ class TraceEvent:
 
     at_ms: float
     kind: str
-    memory_bytes: int | None = None
-    detail: dict[str, object] = field(default_factory=dict)
+    memory_bytes: int | None
+    detail: dict[str, object]
 
     def as_dict(self) -> dict[str, object]:
         """The event as JSON."""

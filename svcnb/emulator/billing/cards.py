@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 DEFAULT_CARD: Final = "4242424242424242"
 
 
-@dataclass(frozen=True)
-class Declined:
+class Declined(NamedTuple):
     """Why a card does not pay.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from svcnb.emulator.access.guards import KEY_SCHEMES, identify
@@ -37,7 +36,7 @@ async def _payer(call: Call) -> None:
             fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
             docs="authentication",
         )
-    call.caller = replace(caller, account_wallet=True)
+    call.caller = caller._replace(account_wallet=True)
 
 
 async def _billing_works(call: Call) -> None:

@@ -7,8 +7,7 @@ after that moment finds it changed; a crypto payment of a minute is a clock move
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from svcnb.emulator.database import Connection, setting
 from svcnb.emulator.schema import Table
@@ -58,8 +57,7 @@ Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """One payment.
 
     Attributes:
@@ -108,8 +106,7 @@ class Intent:
             problem: Code and text of a failure.
         """
         later = outcome != "processing" and delay_s > 0
-        return replace(
-            self,
+        return self._replace(
             status="processing" if later else outcome,
             method=method or self.method,
             becomes=outcome if later else None,
@@ -121,15 +118,15 @@ class Intent:
 
     def canceled(self, now: float) -> Intent:
         """The payment after the person gave it up."""
-        return replace(
-            self, status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
+        return self._replace(
+            status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
         )
 
     def at(self, now: float) -> Intent:
         """The payment as it stands at a time."""
         if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
             return self
-        return replace(self, status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
+        return self._replace(status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
 
 
 # --- the database -------------------------------------------------------------------------------------------------
@@ -148,7 +145,7 @@ def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str
 
 def add(connection: Connection, intent: Intent) -> None:
     """Keeps a new payment."""
-    connection.insert("processor_intents", **_row(intent))
+    connection.insert("processor_intents", **intent._asdict())
 
 
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
@@ -170,8 +167,4 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 def save(connection: Connection, intent: Intent) -> None:
     """Writes a changed payment."""
-    connection.run(f"UPDATE processor_intents SET {setting(Intent.__slots__)} WHERE id = :id", **_row(intent))  # noqa: S608 - our own names
-
-
-def _row(intent: Intent) -> dict[str, Any]:
-    return {name: getattr(intent, name) for name in Intent.__slots__}
+    connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - our own names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, TypeVar, get_args
 
 from svcnb.emulator.billing import intents, store as books
@@ -138,7 +137,7 @@ class Processor:
             reason = f"payment by {intent.method or 'card'}"
             entry = books.Entry(account, intent.amount_cents, "payment", reason, f"payment:{intent.id}", now)
             _, credit = books.post(connection, entry)
-            intents.save(connection, replace(intent, credited_at=now))
+            intents.save(connection, intent._replace(credited_at=now))
             return credit
 
         return await self._store.run(work)

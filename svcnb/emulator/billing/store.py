@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from svcnb.emulator.database import Connection, inserting
 from svcnb.emulator.schema import Table
@@ -37,8 +36,7 @@ Table(
 Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT NOT NULL")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One movement of credit.
 
     Attributes:
@@ -92,7 +90,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     """
     if not wanted:
         return []
-    made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(_row, wanted))}
+    made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(Entry._asdict, wanted))}
     new = []
     for entry in wanted:
         # The first of several with one reference is the one that was made.
@@ -126,7 +124,7 @@ def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
 def entries_of(connection: Connection, account: str) -> list[Entry]:
     """All entries of an account, oldest first."""
     rows = connection.records(
-        f"SELECT {', '.join(Entry.__slots__)} FROM ledger_entries WHERE account = :account ORDER BY id",  # noqa: S608 - our own names
+        f"SELECT {', '.join(Entry._fields)} FROM ledger_entries WHERE account = :account ORDER BY id",  # noqa: S608 - our own names
         account=account,
     )
     return [Entry(**row) for row in rows]
@@ -147,12 +145,8 @@ def discrepancies(connection: Connection) -> list[str]:
     return problems
 
 
-def _row(entry: Entry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in Entry.__slots__}
-
-
 _INSERT_ENTRY: Final = (
-    inserting("ledger_entries", Entry.__slots__) + " ON CONFLICT (reference) DO NOTHING RETURNING reference"
+    inserting("ledger_entries", Entry._fields) + " ON CONFLICT (reference) DO NOTHING RETURNING reference"
 )
 _MOVE_BALANCE: Final = (
     "INSERT INTO ledger_balances (account, cents) VALUES (:account, :cents) "

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.emulator.chain.errors import ChainUnusable
 from svcnb.emulator.chain.transactions import contract_address
@@ -26,8 +25,7 @@ _CUT: Final = "(address,uint8,bytes4[])[]"
 Request = Callable[..., Awaitable[Any]]
 
 
-@dataclass(frozen=True)
-class Creation:
+class Creation(NamedTuple):
     """A transaction that deployment needs.
 
     Attributes:

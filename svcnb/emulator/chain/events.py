@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError
@@ -13,8 +13,7 @@ RESET: Final = "reset"
 """Name of the event that no contract emits: the chain went back, all that was known about it may be wrong."""
 
 
-@dataclass(frozen=True)
-class ChainEvent:
+class ChainEvent(NamedTuple):
     """One event of the contract.
 
     Attributes:
@@ -26,7 +25,7 @@ class ChainEvent:
     """
 
     name: str
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] = MappingProxyType({})
     block_number: int = 0
     transaction_hash: str = ""
     log_index: int = 0

@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.emulator import leases
 from svcnb.emulator.database import Connection, inserting
@@ -66,8 +65,7 @@ Table(
 Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT NULL")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One thing that changed the chain.
 
     Attributes:
@@ -89,8 +87,7 @@ class Entry:
     block_hash: str | None = None
 
 
-@dataclass(frozen=True)
-class Dump:
+class Dump(NamedTuple):
     """The chain's whole state after an entry.
 
     Attributes:
@@ -108,8 +105,7 @@ class Dump:
     content: bytes
 
 
-@dataclass(frozen=True)
-class History:
+class History(NamedTuple):
     """What the database holds of the chain.
 
     Attributes:
@@ -123,7 +119,7 @@ class History:
     cut: int
 
 
-_INSERT_ENTRY: Final = inserting("chain_journal", (field.name for field in fields(Entry)))
+_INSERT_ENTRY: Final = inserting("chain_journal", Entry._fields)
 
 
 def follow(
@@ -174,7 +170,7 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
     """
     if not is_ours(connection):
         raise StoreUnavailable("another server keeps the chain of this database now")
-    connection.each(_INSERT_ENTRY, map(vars, new))
+    connection.each(_INSERT_ENTRY, map(Entry._asdict, new))
     for position, block_hash in confirmed:
         connection.run(
             "UPDATE chain_journal SET block_hash = :block_hash WHERE position = :position",
@@ -191,7 +187,7 @@ def withdraw(connection: Connection, position: int) -> None:
 def save_dump(connection: Connection, dump: Dump) -> None:
     """Keeps a dump, and the one before it in case this one is damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
-    connection.insert("chain_dumps", **vars(dump), content_sha256=hashlib.sha256(dump.content).digest())
+    connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
     connection.run("DELETE FROM chain_dumps WHERE position < :oldest", oldest=min(kept))
 

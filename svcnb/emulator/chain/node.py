@@ -16,9 +16,8 @@ import signal
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb import parts
 from svcnb.emulator.chain.connection import SocketConnection
@@ -51,8 +50,7 @@ exit $code
 """
 
 
-@dataclass(frozen=True)
-class Genesis:
+class Genesis(NamedTuple):
     """What fixes the first block.
 
     Attributes:
@@ -67,7 +65,7 @@ class Genesis:
 
     def as_text(self) -> str:
         """Everything that must be the same for blocks to be the same."""
-        return json.dumps(asdict(self) | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}, sort_keys=True)
+        return json.dumps(self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str) -> Genesis:

@@ -5,8 +5,7 @@ Kinds: legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-cod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svcnb.emulator.chain import rlp
 from svcnb.emulator.chain.rlp import Item, RlpError
@@ -24,8 +23,7 @@ class TransactionInvalid(ValueError):
     """The bytes are no transaction that this chain takes."""
 
 
-@dataclass(frozen=True)
-class Transaction:
+class Transaction(NamedTuple):
     """A signed transaction, read.
 
     Attributes:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
@@ -72,8 +72,7 @@ class Call:
         return str(self.request.scope["request_id"])
 
 
-@dataclass(frozen=True)
-class Guard:
+class Guard(NamedTuple):
     """A check before the body is read.
 
     Attributes:

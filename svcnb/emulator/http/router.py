@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Mount:
+class Mount(NamedTuple):
     """Everything below a path, served by an ASGI application of its own.
 
     Attributes:
