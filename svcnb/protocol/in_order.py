@@ -23,14 +23,23 @@ def cores() -> int:
 
 
 class _Shared(Generic[Item, Result]):
-    """Items that several threads take one by one, and what came of them."""
+    """Items that several threads take one by one, and what came of them.
+
+    Attributes:
+        results: What is done, by the place of its item.
+        failures: What was raised; after the first one nothing is begun.
+        helping: Locks that are free once a helper that has begun is done.
+    """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
-        self._work = work
-        self._left = enumerate(items)
+        self._left: Iterator[tuple[int, Callable[[Item], Result], Item]] = (
+            (position, work, item) for position, item in enumerate(items)
+        )
         self._lock = allocate_lock()
+        self._over = False
         self.results: dict[int, Result] = {}
         self.failures: list[BaseException] = []
+        self.helping: list[LockType] = []
 
     def work_one(self) -> bool:
         """Does the next item; whether there was one. After a failure there is none."""
@@ -38,37 +47,37 @@ class _Shared(Generic[Item, Result]):
             taken = None if self.failures else next(self._left, None)
         if taken is None:
             return False
-        position, item = taken
+        position, work, item = taken
         try:
-            self.results[position] = self._work(item)
+            self.results[position] = work(item)
         except BaseException as error:  # noqa: BLE001 - raised again by the calling thread
             self.failures.append(error)
         return True
 
-    def work_all(self) -> None:
-        while self.work_one():
-            pass
-
-
-def _started(work: Callable[[], None]) -> LockType:
-    """A lock that is free when a thread of its own has done the work.
-
-    Not a `threading.Thread`: whoever starts one waits until it runs, a tenth of what a MiB costs to hash.
-
-    Raises:
-        RuntimeError: The system has no thread left.
-    """
-    ended = allocate_lock()
-    ended.acquire()
-
-    def run() -> None:
+    def help(self) -> None:
+        """Does items until there are none; what a helper does."""
+        ended = allocate_lock()
+        ended.acquire()
+        with self._lock:
+            if self._over:
+                return
+            self.helping.append(ended)
         try:
-            work()
+            while self.work_one():
+                pass
         finally:
             ended.release()
 
-    start_new_thread(run, ())
-    return ended
+    def close(self) -> None:
+        """Waits for helpers that have begun. Those that the system has not let begin will find nothing to do.
+
+        Where every core is busy, a thread may wait for its turn several times as long as a MiB takes.
+        """
+        with self._lock:
+            self._over = True
+            self._left = iter(())  # whoever comes late holds nothing that belongs to the caller
+        for ended in self.helping:
+            ended.acquire()
 
 
 def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
@@ -85,9 +94,10 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
         yield from map(work, items)
         return
     shared = _Shared(work, items)
-    helpers: list[LockType] = []
-    with suppress(RuntimeError):
-        helpers += (_started(shared.work_all) for _ in range(workers - 1))
+    with suppress(RuntimeError):  # the system has no thread left
+        for _ in range(workers - 1):
+            # Not a `threading.Thread`: whoever starts one waits until it runs, a tenth of what a MiB costs to hash.
+            start_new_thread(shared.help, ())
     position = 0
     try:
         while shared.work_one():
@@ -98,8 +108,7 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
         shared.failures.append(error)
         raise
     finally:
-        for ended in helpers:
-            ended.acquire()
+        shared.close()
     if shared.failures:
         raise shared.failures[0]
     yield from (shared.results[at] for at in sorted(shared.results))

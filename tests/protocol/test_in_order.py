@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import weakref
+from typing import Any
 
 import pytest
 
@@ -107,3 +109,18 @@ def test_without_a_thread_to_be_had_the_calling_one_does_it_all(monkeypatch: pyt
 
     assert list(working_along(work, range(50), 4)) == list(range(50))
     assert threads == {threading.get_ident()}
+
+
+def test_threads_that_the_system_does_not_let_begin_are_not_waited_for_and_hold_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late: list[tuple[Any, tuple[Any, ...]]] = []
+    monkeypatch.setattr(in_order, "start_new_thread", lambda begin, arguments: late.append((begin, arguments)))
+    work = Counting()
+    assert list(working_along(work, range(50), 3)) == list(range(50))
+    seen = weakref.ref(work)
+    del work
+    assert seen() is None, "a thread to come holds what belongs to the caller"
+    assert len(late) == 2
+    for begin, arguments in late:  # at last, when all is over
+        begin(*arguments)
