@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from svcnb.charts.audit import audit_timeline
 from svcnb.charts.latency import latency
+from svcnb.charts.native import RenderFailed
 from svcnb.charts.permissions import permission_graph
 from svcnb.charts.renderer import live, png, save, svg
 from svcnb.charts.spend import spend
@@ -17,6 +18,7 @@ from svcnb.charts.waterfall import trace
 
 __all__ = [
     "NothingToDraw",
+    "RenderFailed",
     "audit_timeline",
     "latency",
     "live",

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
+from svcnb.charts.native import draw
 from svcnb.charts.theme import FONT_FACE, THEMES, Theme, ThemeName, config
 from svcnb.client.errors import InvalidArgument
+from svcnb.protocol.text import xml_text
 
 if TYPE_CHECKING:
     from altair import JupyterChart
@@ -62,11 +64,8 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
     """
     if theme == "auto":
         raise InvalidArgument("a PNG cannot follow a page's theme", hint='Choose theme="light" or theme="dark".')
-    import vl_convert
-
     themed = _themed(_spec(chart), _theme(theme))
-    made: bytes = vl_convert.vegalite_to_png(themed, vl_version=_VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
-    return made
+    return draw("png", themed, _VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
 
 
 def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "light", scale: float = 2.0) -> Path:
@@ -126,12 +125,12 @@ def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
 
 
 def describe(spec: Mapping[str, Any]) -> str:
-    """Returns what a chart shows, in one line."""
+    """Returns what a chart shows, in one line, without characters that XML forbids."""
     if said := spec.get("description"):
-        return str(said)
+        return xml_text(str(said))
     title = spec.get("title")
     text = title.get("text", "") if isinstance(title, Mapping) else title or ""
-    return "chart" if not text else f"chart: {' '.join(text) if isinstance(text, list) else text}"
+    return "chart" if not text else xml_text(f"chart: {' '.join(text) if isinstance(text, list) else text}")
 
 
 class Shown:
@@ -204,10 +203,8 @@ def _under(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
-    import vl_convert
-
     chosen = _PAGE if theme == "auto" else _theme(theme)
-    drawn: str = vl_convert.vegalite_to_svg(_themed(spec, chosen), vl_version=_VERSION)
+    drawn = draw("svg", _themed(spec, chosen), _VERSION).decode()
     if theme == "auto":
         for stand_in, colour in _PAGE_COLOURS.items():
             drawn = drawn.replace(f'"{stand_in}"', f'"{colour}"')

@@ -12,6 +12,7 @@ from typing import Final
 
 from svcnb.client import display
 from svcnb.client.models.explanation import Explanation, GroupLink
+from svcnb.protocol.text import xml_text
 
 MAX_GROUPS: Final = 6
 """Most groups in one drawing; those that connect, or are nearest to it, come first."""
@@ -45,7 +46,7 @@ def draw(explanation: Explanation) -> str:
             f"{escape(way.code)}</pre></div>"
         )
     parts += [f"<div>⚠ {escape(warning.text)}</div>" for warning in explanation.warnings]
-    return f"<div style='color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>{''.join(parts)}</div>"
+    return xml_text(f"<div style='color:var(--jp-ui-font-color1,inherit);font-size:0.9em'>{''.join(parts)}</div>")
 
 
 def _svg(explanation: Explanation) -> str:

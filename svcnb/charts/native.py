@@ -1,0 +1,183 @@
+"""Client of the process that draws charts with vl-convert.
+
+vl-convert is native code and aborts the whole process on some inputs, for example on a control character in a text. It
+therefore runs in a child process, which is started at the first drawing and reused. A crash or a drawing without end is
+an error of that one chart, and the next chart gets a new process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from svcnb.client.errors import SvcnbError
+from svcnb.protocol.text import xml_text
+
+TIMEOUT_SECONDS: Final = 120.0
+"""Longest time that one drawing may take, including the start of the process."""
+
+_PROGRAM: Final = Path(__file__).with_name("native_process.py")
+_KEPT: Final = 500
+
+
+class RenderFailed(SvcnbError):
+    """A chart could not be drawn: the renderer refused it, crashed, or did not answer in time."""
+
+    default_hint = "Check the data and the expressions of this chart; other charts can still be drawn."
+
+
+def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
+    """Draws a chart in the renderer's process. Characters that XML forbids are replaced with U+FFFD first.
+
+    Args:
+        form: ``svg`` or ``png``.
+        spec: A Vega-Lite chart.
+        version: Version of Vega-Lite that the chart is written for, for example ``6.4``.
+        **options: Other arguments of vl-convert: ``scale`` and ``ppi`` of a PNG.
+
+    Returns:
+        The file's content.
+
+    Raises:
+        RenderFailed: The renderer refused the chart, crashed, or did not answer within `TIMEOUT_SECONDS`.
+        ModuleNotFoundError: vl-convert is not installed (extra ``lab``).
+    """
+    request = {"form": form, "options": {"vl_version": version, **options}, "spec": printable(spec)}
+    return _renderer.draw(json.dumps(request, allow_nan=False).encode())
+
+
+def process() -> subprocess.Popen[bytes] | None:
+    """Returns the running renderer process, or None."""
+    return _renderer.running
+
+
+def printable(value: Any) -> Any:
+    """Returns JSON without characters that XML forbids and without numbers that JSON lacks (NaN and infinities)."""
+    if isinstance(value, str):
+        return xml_text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {xml_text(str(name)): printable(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [printable(each) for each in value]
+    return value
+
+
+class _Timer(threading.Timer):
+    """Kills a process that takes too long.
+
+    Args:
+        seconds: How long it may take.
+        child: The process.
+    """
+
+    def __init__(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
+        super().__init__(seconds, self._expire)
+        self.daemon = True
+        self.expired = False
+        self._child = child
+
+    def _expire(self) -> None:
+        self.expired = True
+        self._child.kill()
+
+
+class _Renderer:
+    """Starts the process when it is needed, and sends it one chart at a time."""
+
+    def __init__(self) -> None:
+        self.running: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def draw(self, request: bytes) -> bytes:
+        with self._lock:
+            child = self._started()
+            timer = _Timer(TIMEOUT_SECONDS, child)
+            timer.start()
+            try:
+                answer = _exchange(child, request)
+            except BaseException:  # an interrupt, too: what the process answers later belongs to no question
+                self._end(child)
+                raise
+            finally:
+                timer.cancel()
+            if answer is None:
+                code = self._end(child)
+                raise RenderFailed(
+                    f"the chart was not drawn within {TIMEOUT_SECONDS:g} seconds"
+                    if timer.expired
+                    else f"the chart renderer ended while it drew this chart (exit code {code})"
+                )
+        well, content = answer
+        if well:
+            return content
+        # What follows is a list of places in the renderer's own code.
+        reason = content.decode(errors="replace").partition("\n    at ")[0]
+        raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self.running is not None:
+            self._end(self.running)
+
+    def forget(self) -> None:
+        """Leaves the process to the parent of this process, which has forked."""
+        self.running = None
+        self._lock = threading.Lock()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self.running is not None and self.running.poll() is None:
+            return self.running
+        if find_spec("vl_convert") is None:
+            raise ModuleNotFoundError("No module named 'vl_convert'", name="vl_convert")
+        self.close()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        # -P: the folder of the program, which is a package's, does not become a folder of modules.
+        self.running = subprocess.Popen(
+            [sys.executable, "-P", str(_PROGRAM), str(TIMEOUT_SECONDS)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+        )  # fmt: skip
+        return self.running
+
+    def _end(self, child: subprocess.Popen[bytes]) -> int:
+        self.running = None
+        child.kill()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # bytes that nobody takes any more
+                    pipe.close()
+        return child.wait()
+
+
+def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
+    """Returns whether the chart was drawn, and the drawing or the reason; None when the process ended."""
+    assert child.stdin is not None  # noqa: S101 - it was started so
+    assert child.stdout is not None  # noqa: S101 - as above
+    try:
+        child.stdin.write(b"%d\n" % len(request))
+        child.stdin.write(request)
+        child.stdin.flush()
+    except OSError:
+        return None
+    state, _, size = child.stdout.readline().partition(b" ")
+    if not size.endswith(b"\n"):
+        return None
+    content = child.stdout.read(int(size))
+    return (state == b"drawn", content) if len(content) == int(size) else None
+
+
+_renderer: Final = _Renderer()
+atexit.register(_renderer.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renderer.forget)

@@ -1,0 +1,42 @@
+"""Program of the process that draws charts; `svcnb.charts.native` starts it and reads its standard output.
+
+A request is a line with a number of bytes, then that much JSON. An answer is a line with ``drawn`` or ``failed`` and a
+number of bytes, then that much content. The process ends when its standard input is closed.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Draws charts until standard input is closed."""
+    timeout = float(sys.argv[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt of a notebook reaches the whole process group
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # native code that prints does not damage an answer
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device, not a file
+        import vl_convert
+
+        draw: dict[str, Any] = {"svg": vl_convert.vegalite_to_svg, "png": vl_convert.vegalite_to_png}
+        for line in sys.stdin.buffer:
+            request = json.loads(sys.stdin.buffer.read(int(line)))
+            # A drawing without end is ended also when the process that waited for it has gone.
+            faulthandler.dump_traceback_later(timeout + 5, exit=True, file=nowhere)
+            try:
+                made = draw[request["form"]](request["spec"], **request["options"])
+                state, content = "drawn", made if isinstance(made, bytes) else made.encode()
+            except ValueError as refused:
+                state, content = "failed", str(refused).encode(errors="replace")
+            faulthandler.cancel_dump_traceback_later()
+            answers.write(f"{state} {len(content)}\n".encode() + content)
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main()

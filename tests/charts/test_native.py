@@ -1,0 +1,168 @@
+"""Text that XML forbids is replaced before rendering, and a crash of the native renderer leaves the user's process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import altair as alt
+import pytest
+
+from svcnb import charts
+from svcnb.charts import native
+
+FORBIDDEN = "\x00\x01\x08\x0b\x0c\x0e\x1b\x1f\udfff\ud800\ufffe\uffff"
+"""Characters outside production 2 (Char) of XML 1.0: both ends of each range."""
+
+EVERY_CHART = """
+import sys
+import pandas as pd
+from svcnb import charts
+from svcnb.client.models.explanation import Explanation, GroupLink
+from svcnb.client.models.traces import Trace, TraceEvent
+from svcnb.reports.pictures import permission_matrix
+from types import SimpleNamespace as Of
+
+forbidden = [chr(int(each, 16)) for each in sys.argv[1:]]
+bad = "".join(forbidden) + "name"
+days = pd.date_range("2026-01-01", periods=50, freq="1h", tz="UTC")
+runs = pd.DataFrame(
+    {"started_at": days, "status": ["success", "failed"] * 25, "elapsed": range(50), "cost_cents": 3, "action": bad}
+)
+links = (GroupLink(id=1, name=bad, key=True, action=True, wallet=False, connects=False),)
+found = Explanation(allowed=False, reason=bad, key=bad, action=bad, groups=links)
+key = Of(name=bad, api_key_hash="0x12345678", execute_in_groups=[0], manage_ipfs_ids_in_groups=[],
+         add_pkp_to_groups=[], remove_pkp_from_groups=[])
+events = {"time": days[:1], "event": [bad], "who": [bad]}
+made = [
+    charts.run_timeline(runs), charts.spend(runs), charts.spend(runs[:2]), charts.latency(runs),
+    charts.latency(runs, by="action"), charts.success_rate(runs), charts.success_rate(runs, by="action"),
+    charts.permission_graph(found), charts.audit_timeline(events),
+    charts.trace(Trace(engine="v8", events=(TraceEvent(at_ms=1, kind="fetch", host=bad, method=bad, name=bad),))),
+    permission_matrix(Of(keys=[key], groups=[(Of(id=1, name=bad), ())])),
+]
+for chart in made:
+    assert "<svg" in charts.svg(chart)
+    assert charts.png(chart, scale=1).startswith(b"\\x89PNG")
+    shown = chart._repr_mimebundle_()
+    assert "<svg" in shown["text/html"]
+    assert not any(each in text for text in [*shown.values(), charts.svg(chart)] for each in forbidden)
+assert not any(each in found._repr_html_() for each in forbidden)
+print("drawn", len(made))
+"""
+
+
+@pytest.fixture
+def crashing() -> Any:
+    """A chart whose own expression makes the forbidden character, after everything that was passed in was checked."""
+    axis = alt.Axis(labelExpr=r"'\u0000' + datum.label")
+    return alt.Chart(alt.InlineData(values=[{"a": 1}])).mark_point().encode(x=alt.X("a", type="nominal", axis=axis))
+
+
+def test_every_chart_is_drawn_whatever_a_name_contains() -> None:
+    command = [sys.executable, "-c", EVERY_CHART, *(f"{ord(each):x}" for each in FORBIDDEN)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "drawn 11\n"), ran.stderr[-2000:]
+
+
+def test_a_drawing_is_well_formed_xml_and_keeps_all_other_characters() -> None:
+    name = "tab\tbel\x07 émoji 😀 \x7f\x85 next\ufffd"
+    chart = alt.Chart(alt.InlineData(values=[{"a": name}])).mark_text().encode(text=alt.Text("a", type="nominal"))
+    drawn = "".join(ET.fromstring(charts.svg(chart)).itertext())  # noqa: S314 - our own drawing
+    assert "émoji 😀" in drawn
+    assert "bel\ufffd" in drawn
+
+
+def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, crashing) -> None:
+    for draw in (charts.svg, charts.png):
+        with pytest.raises(charts.RenderFailed, match="the chart renderer ended while it drew this chart") as caught:
+            draw(crashing)
+        assert caught.value.hint
+        assert "<svg" in charts.svg(charts.latency(runs))
+
+
+def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
+    code = (
+        "import altair as alt\nfrom svcnb import charts\n"
+        f"chart = alt.Chart.from_dict({crashing.to_dict()!r})\n"
+        "with alt.renderers.enable('svcnb'):\n"
+        "    try: chart._repr_mimebundle_()\n"
+        "    except charts.RenderFailed: print('told')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "told\n"), ran.stderr[-2000:]
+
+
+def test_a_renderer_that_does_not_answer_is_ended(runs, monkeypatch) -> None:
+    chart = charts.latency(runs)
+    charts.svg(chart)
+    process = native.process()
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(native, "TIMEOUT_SECONDS", 0.2)
+    with pytest.raises(charts.RenderFailed, match=r"not drawn within 0\.2 seconds"):
+        charts.svg(chart)
+    assert process.poll() is not None
+    monkeypatch.undo()
+    assert "<svg" in charts.svg(chart)
+
+
+def test_one_renderer_is_reused_also_by_many_threads(runs) -> None:
+    chart = charts.latency(runs)
+    expected = charts.svg(chart)
+    first = native.process()
+    drawn: list[str] = []
+    threads = [threading.Thread(target=lambda: drawn.append(charts.svg(chart))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert drawn == [expected] * 4
+    assert native.process() is first
+
+
+def test_an_interrupt_of_the_notebook_leaves_the_renderer_usable(runs) -> None:
+    chart = charts.latency(runs)
+    expected = charts.svg(chart)
+    process = native.process()
+    assert process is not None
+    os.kill(process.pid, signal.SIGINT)  # Jupyter interrupts the whole process group of a kernel
+    assert charts.svg(chart) == expected
+    assert native.process() is process
+
+
+def test_the_renderer_ends_with_the_process_that_uses_it() -> None:
+    code = (
+        "import os, signal, altair as alt\nfrom svcnb import charts\nfrom svcnb.charts import native\n"
+        "chart = alt.Chart(alt.InlineData(values=[{'a': 1}])).mark_point().encode(x='a:Q')\n"
+        "charts.svg(chart)\nprint(native.process().pid, flush=True)\n"
+    )
+    for last in ("", "os.kill(os.getpid(), signal.SIGKILL)"):
+        ran = subprocess.run([sys.executable, "-c", code + last], capture_output=True, timeout=300, check=False)
+        assert not ran.stderr
+        pid = int(ran.stdout)
+        while _alive(pid):  # it ends when it finds that the pipe to it was closed
+            pass
+
+
+def test_a_chart_that_vega_refuses_is_an_error_and_the_renderer_stays(runs) -> None:
+    chart = charts.latency(runs)
+    charts.svg(chart)
+    process = native.process()
+    with pytest.raises(charts.RenderFailed, match=r"this chart cannot be drawn: .*TypeError") as caught:
+        native.draw("svg", {**chart.to_dict(), "layer": [{"mark": "no such mark"}]}, "6.4")
+    assert "https://" not in caught.value.message
+    assert native.process() is process
+
+
+def _alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:  # noqa: PTH123 - not a file of ours
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
