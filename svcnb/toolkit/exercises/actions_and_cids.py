@@ -1,11 +1,12 @@
-"""Exercises of the lesson on actions and CIDs."""
+"""Exercises of lesson 2, actions and CIDs."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from svcnb.protocol.action import Action
-from svcnb.toolkit.exercises.choices import choose
+from svcnb.toolkit.exercises.choices import EXPECTED, choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -15,27 +16,48 @@ CHANGES = {
     "other js_params": False,
     "Windows line ends instead of Unix ones": True,
 }
-"""Things one may change, and whether the CID follows: it is made of the source's UTF-8 bytes (specification 1.3)."""
+"""Possible changes, and whether each changes the CID, which is computed from the UTF-8 bytes of the source."""
+
+TEMPLATE_CID = "QmNtSqC1JXBzJ1U3H88CWkBmDfb5yTbwZT6AhjU7iEssRd"
+"""CID of the lesson's template."""
+
+_TAKEN_CENTS = (500, 90_000)
 
 
 def _changes(answer: Any) -> str | None:
     return choose(
         CHANGES,
         answer,
-        missing="{count} on the list still move the CID: which of them change a byte of the source?",
-        extra="one of yours leaves every byte of the source as it was.",
+        missing="{count} more on the list change a byte of the source, and so the CID.",
+        extra="{one!r} changes no byte of the source.",
     )
 
 
 def _derived(answer: Any) -> str | None:
     if not isinstance(answer, Action):
-        return "the answer is an Action: what derive() returns."
+        raise TypeError
     if answer.template_cid is None:
-        return "this action was written by hand: derive it, so that the template's bytes stay as audited."
+        return "this action was not derived. template.derive(...) keeps the audited bytes of the template."
+    if answer.template_cid != TEMPLATE_CID:
+        return "this action was derived from another template: use the lesson's `template`."
+    constant = answer.source.rsplit("const ", 1)[-1]
+    name, _, value = constant.partition(" = ")
+    if name != "LIMIT":
+        return f"the template reads a constant named LIMIT, and this action defines {name}: pass name='LIMIT'."
+    cents = json.loads(value.strip().removesuffix(";")).get("cents")
+    if not isinstance(cents, int) or isinstance(cents, bool):
+        return "the template compares LIMIT.cents with a number: derive it with {'cents': a whole number}."
+    if cents in _TAKEN_CENTS:
+        return f"{cents} cents is the limit of an action that the lesson derived already: choose another limit."
     return None
 
 
 EXERCISES = (
-    Exercise("cids.changes", "every byte counts, and nothing but bytes.", _changes),
-    Exercise("cids.derive", "a new constant, a new CID, a new key; the audited template is unchanged.", _derived),
+    Exercise("cids.changes", EXPECTED, "every byte of the source counts, and nothing else.", _changes),
+    Exercise(
+        "cids.derive",
+        "an Action, the result of template.derive(...)",
+        "a new constant gives a new CID and a new key; the audited template is unchanged.",
+        _derived,
+    ),
 )

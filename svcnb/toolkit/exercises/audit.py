@@ -1,28 +1,57 @@
-"""Exercises of the lesson on auditing the chain."""
+"""Exercises of lesson 9, auditing the chain."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from svcnb.toolkit.exercises.exercise import Exercise
+
+_LOST: Final = (
+    ("account", "belongs to "),
+    ("account", "is in API mode"),
+    ("usage key 'runner'", "is valid until "),
+    ("usage key 'runner'", "may execute in group 1"),
+)
+"""What the lesson's account lost since its conversion: subject, and how the permission begins."""
 
 
 def _culprit(answer: Any) -> str | None:
     if "every action" not in answer.what:
-        return f"this one did {answer.what!r}: look for the entry that permits every action."
+        return f"this entry is {answer.what!r}: find the one that permits every action."
+    if answer.event != "ActionAddedToGroup":
+        return f"this entry, {answer.what!r}, takes the permission away: find the one that granted it."
     return None
 
 
 def _lost(answer: Any) -> str | None:
     changes = list(answer)
     if not changes:
-        return "nothing changed between these two blocks: choose an earlier first block."
+        return "the list is empty: compare the state before the conversion with the state now, seen.diff(blocks[0])."
     if any(change.change != "-" for change in changes):
-        return "some of these came: keep those that went, whose change is '-'."
+        return "some of these were gained: keep the changes whose `change` is '-'."
+    found = {
+        (subject, begins)
+        for subject, begins in _LOST
+        if any(each.subject == subject and each.permission.startswith(begins) for each in changes)
+    }
+    if len(changes) > len(_LOST):
+        return f"{len(changes)} changes are too many: start at the block before the conversion, blocks[0]."
+    if missing := len(_LOST) - len(found):
+        return f"{missing} of the lost permissions are missing: start at the block before the conversion, blocks[0]."
     return None
 
 
 EXERCISES = (
-    Exercise("audit.culprit", "the entry tells block, time, sender and transaction.", _culprit),
-    Exercise("audit.lost", "these permissions were there, and are not any more.", _lost),
+    Exercise(
+        "audit.culprit",
+        "one entry of the audit, an element of ours.audit()",
+        "the entry names the block, the time, the sender and the transaction.",
+        _culprit,
+    ),
+    Exercise(
+        "audit.lost",
+        "a list of changes, from seen.diff(first_block)",
+        "the account had these permissions before the conversion and does not have them now.",
+        _lost,
+    ),
 )

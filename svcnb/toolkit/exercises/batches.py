@@ -1,4 +1,4 @@
-"""Exercises of the lesson on batch runs."""
+"""Exercises of lesson 15, batch runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 from svcnb.toolkit.exercises.exercise import Exercise
 
-_UNLUCKY = 13
+_FAILS = 13
 _SQUARES = range(21)
 _WHOLE = range(10, 16)
+_BATCH = "a Batch, the result of runner.map(...)"
 
 
 def _numbers(batch: Any) -> list[Any]:
@@ -17,22 +18,24 @@ def _numbers(batch: Any) -> list[Any]:
 
 def _squares(answer: Any) -> str | None:
     if _numbers(answer) != list(_SQUARES):
-        return "let n go from 0 to 20, one set of parameters for each."
+        return "run the action for every n from 0 to 20, in order: [{'n': n} for n in range(21)]."
     if not answer.done:
-        return f"{len(answer.pending)} have not run yet: resume() goes on."
-    wanted = [None if n == _UNLUCKY else n * n for n in _SQUARES]
-    return None if answer.responses() == wanted else "these answers are not those of square."
+        return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
+    expected = [None if n == _FAILS else n * n for n in _SQUARES]
+    return None if answer.responses() == expected else "these are not the answers of the action square."
 
 
 def _whole(answer: Any) -> str | None:
     if _numbers(answer) != list(_WHOLE):
-        return "let n go from 10 to 15."
+        return "run the action for every n from 10 to 15, in order: [{'n': n} for n in range(10, 16)]."
     if answer.failed:
         return f"{len(answer.failed)} failed: {answer.failed[0].error}"
-    return None if answer.responses() == [n * n for n in _WHOLE] else "each answer is the square of its n."
+    if not answer.done:
+        return f"{len(answer.pending)} runs are missing: batch.resume() runs them."
+    return None if answer.responses() == [n * n for n in _WHOLE] else "each answer must be the square of its n."
 
 
 EXERCISES = (
-    Exercise("batches.squares", "one failed, twenty answered, and the batch is done.", _squares),
-    Exercise("batches.whole", "another source is another action, with a permission of its own.", _whole),
+    Exercise("batches.squares", _BATCH, "one run failed, twenty succeeded, and the batch is complete.", _squares),
+    Exercise("batches.whole", _BATCH, "another source is another action, and needs its own permission.", _whole),
 )

@@ -1,39 +1,56 @@
-"""Exercises of the lesson on ChainSecured accounts."""
+"""Exercises of lesson 6, ChainSecured accounts."""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import Any, Final
 
 from svcnb.client.errors import SigningError
 from svcnb.toolkit.exercises.exercise import Exercise
 
-_DAY_S = 86_400
-_LESSON_TIME_S = 1_767_225_600
+_DAY_S: Final = 86_400
+_LESSON_TIME_S: Final = 1_767_225_600
+_LESSON_STEP_S: Final = 30 * _DAY_S
+"""The lesson moves its clock in steps of thirty days."""
 
 
 def _stopped(answer: Any) -> str | None:
+    if not isinstance(answer, Exception):
+        raise TypeError
     if not isinstance(answer, SigningError):
-        return "keep the exception itself: write `except svcnb.SigningError as error: answer = error`."
+        return f"this is a {type(answer).__name__}: keep the svcnb.SigningError that your preview causes."
     if "stopped before signing" not in answer.message:
-        return "that is another refusal: let on_preview answer False."
+        return "this change failed for another reason: set mine.on_preview to a function that returns False."
     return None
 
 
 def _weekly(answer: Any) -> str | None:
     if not answer.execute_only:
-        return f"the key may {answer.may}: give it execute_in_groups and nothing else."
+        return f"the key may do this: {answer.may}. Give it execute_in_groups and nothing else."
     if 0 in answer.execute_in_groups or len(answer.execute_in_groups) != 1:
-        return "the key may run more than one group."
+        return "the key may run the actions of more than one group."
     if not answer.expiration:
-        return "the key never expires: expires_in='7d'."
-    # The lesson's clock stands still; beside a live service the present counts.
-    import time
+        return "the key never expires: pass expires_in='7d'."
+    return None if _lasts_a_week(answer.expiration) else "the key does not expire in seven days: pass expires_in='7d'."
 
-    left = {answer.expiration - _LESSON_TIME_S, round((answer.expiration - time.time()) / _DAY_S) * _DAY_S}
-    return None if 7 * _DAY_S in left else "the key does not end in seven days."
+
+def _lasts_a_week(expiration: int) -> bool:
+    """Compares with the lesson's clock, wherever its steps have taken it, and with the present for a live service."""
+    beyond = expiration - 7 * _DAY_S - _LESSON_TIME_S
+    return (beyond >= 0 and beyond % _LESSON_STEP_S == 0) or abs(expiration - time.time() - 7 * _DAY_S) < _DAY_S / 2
 
 
 EXERCISES = (
-    Exercise("chain-secured.stop", "nothing was signed, nothing was sent, and no gas was paid.", _stopped),
-    Exercise("chain-secured.weekly", "it can run one group's actions for a week, and change nothing.", _weekly),
+    Exercise(
+        "chain-secured.stop",
+        "the error that was raised: write `except svcnb.SigningError as error: answer = error`",
+        "nothing was signed, nothing was sent, and no gas was paid.",
+        _stopped,
+    ),
+    Exercise(
+        "chain-secured.weekly",
+        "a usage key, the result of mine.usage_keys.create(...)",
+        "for one week the key can run the actions of one group, and it can change nothing.",
+        _weekly,
+    ),
 )

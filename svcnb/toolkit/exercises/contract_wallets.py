@@ -1,4 +1,4 @@
-"""Exercises of the lesson on contract wallets."""
+"""Exercises of lesson 7, contract wallets."""
 
 from __future__ import annotations
 
@@ -9,25 +9,38 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 
 def _refused(answer: Any) -> str | None:
+    if not isinstance(answer, Exception):
+        raise TypeError
     if not isinstance(answer, BadRequest):
-        return "keep the exception itself: write `except svcnb.BadRequest as error: answer = error`."
+        return f"this is a {type(answer).__name__}: request a wallet, so that the service checks the signature."
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
-        return "that was refused for another reason: name a contract, and let a stranger sign."
+        return "this request failed for another reason: name the contract as the wallet, and sign as a stranger."
     return None
 
 
 def _account(answer: Any) -> str | None:
-    owner = answer.owner
-    if getattr(owner, "signer", None) is None:
-        return "this account belongs to a wallet with a key: create it with a ContractWallet."
-    if answer.describe().admin != owner.address:
-        return "the chain says that the account belongs to somebody else."
+    first, second = answer
+    for which, account in (("first", first), ("second", second)):
+        if getattr(account.owner, "signer", None) is None:
+            return f"a key owns the {which} account: create it with a svcnb.ContractWallet."
+        if account.describe().admin != account.owner.address:
+            return f"on the chain the {which} account belongs to another wallet."
+    if first.owner.address == second.owner.address or first.api_key_hash == second.api_key_hash:
+        return "both are the same account: deploy another contract wallet with emu.contract_wallet(keeper.address)."
     return None
 
 
 EXERCISES = (
-    Exercise("contract-wallets.refused", "the contract was asked, and it does not know this signer.", _refused),
     Exercise(
-        "contract-wallets.account", "on chain the contract owns it; its owner only signs and pays the gas.", _account
+        "contract-wallets.refused",
+        "the error that was raised: write `except svcnb.BadRequest as error: answer = error`",
+        "the service asked the contract, and the contract did not accept this signer.",
+        _refused,
+    ),
+    Exercise(
+        "contract-wallets.account",
+        "a pair of accounts: the lesson's `ours`, and the one that you created",
+        "on the chain the contract owns the account; its owner only signs and pays the gas.",
+        _account,
     ),
 )

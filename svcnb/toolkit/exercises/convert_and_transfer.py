@@ -1,11 +1,11 @@
-"""Exercises of the lesson on converting and handing over."""
+"""Exercises of lesson 8, conversion and transfer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from svcnb.client.errors import ChainError
-from svcnb.toolkit.exercises.choices import choose
+from svcnb.toolkit.exercises.choices import EXPECTED, choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 AFTER = {
@@ -16,7 +16,7 @@ AFTER = {
     "remove a usage key": False,
     "convert the account back": False,
 }
-"""What the old account key may still do after conversion (specification 3)."""
+"""What the old account key may still do after conversion."""
 
 
 def _after(answer: Any) -> str | None:
@@ -24,19 +24,33 @@ def _after(answer: Any) -> str | None:
         AFTER,
         answer,
         missing="{count} more on the list still work.",
-        extra="{one!r} changes something, and the account key changes nothing any more.",
+        extra="{one!r} changes the account, and the old account key cannot change anything after conversion.",
     )
 
 
 def _never_again(answer: Any) -> str | None:
+    if not isinstance(answer, Exception):
+        raise TypeError
     if not isinstance(answer, ChainError):
-        return "keep the exception itself: write `except svcnb.ChainError as error: answer = error`."
+        return f"this is a {type(answer).__name__}: keep the svcnb.ChainError of the transfer."
     if answer.name == "NoAccountAccess":
-        return "the wallet that tried does not own the account: let the present owner hand it back."
-    return None if answer.name == "AccountAlreadyExists" else f"that is {answer.name}: offer it to a former owner."
+        return "the wallet that tried does not own the account: the present owner must transfer it."
+    if answer.name != "AccountAlreadyExists":
+        return f"the contract answered {answer.name or 'with another error'}: transfer the account to a former owner."
+    return None
 
 
 EXERCISES = (
-    Exercise("convert-and-transfer.after", "it reads and runs, and that is all.", _after),
-    Exercise("convert-and-transfer.never-again", "a wallet that was ever admin is no target again.", _never_again),
+    Exercise(
+        "convert-and-transfer.after",
+        EXPECTED,
+        "the old account key reads and runs actions, and nothing else.",
+        _after,
+    ),
+    Exercise(
+        "convert-and-transfer.never-again",
+        "the error that was raised: write `except svcnb.ChainError as error: answer = error`",
+        "a wallet that was an admin once cannot receive an account again.",
+        _never_again,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Exercises of the lesson on credits and cost."""
+"""Exercises of lesson 10, credits and cost."""
 
 from __future__ import annotations
 
@@ -11,32 +11,51 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 # A group, two usage keys, three wallets; a hundred quick runs, five that fail, one of seven seconds.
 _FORECAST_CENTS = 6 * MANAGEMENT_COST_CENTS + (100 + 7) * EXECUTION_COST_CENTS_PER_SECOND
+_FIVE_RUNS_CENTS = 5 * EXECUTION_COST_CENTS_PER_SECOND
 _ROUND_CENTS = 1_000
 
 
 def _forecast(answer: Any) -> str | None:
     cents = getattr(answer, "cents", answer)
     if isinstance(cents, bool) or not isinstance(cents, int):
-        return "a whole number of cents is wanted, without a sign."
+        raise TypeError
     if cents == _FORECAST_CENTS:
         return None
-    return "that is too much: what fails costs nothing." if cents > _FORECAST_CENTS else "that is too little."
+    if cents == _FORECAST_CENTS + _FIVE_RUNS_CENTS:
+        return "that is too much: runs that throw cost nothing."
+    if cents > _FORECAST_CENTS:
+        return "that is too much: reading and failing cost nothing, and a run costs whole seconds only."
+    return "that is too little: each change costs a cent, and a run costs a cent for each second, at least one."
 
 
 def _round(answer: Any) -> str | None:
     if not isinstance(answer, Balance):
-        return "put what me.billing.balance() returns."
+        raise TypeError
     if answer.available_cents == _ROUND_CENTS:
         return None
-    return f"the credit is {answer.balance_display}: top_up takes any whole number of cents from 500 on."
+    return f"the balance is {answer.balance_display}, not $10.00: top_up takes any whole number of cents from 500."
 
 
 def _declined(answer: Any) -> str | None:
-    return None if isinstance(answer, PaymentFailed) else "keep the exception itself, a svcnb.PaymentFailed."
+    if not isinstance(answer, Exception):
+        raise TypeError
+    if isinstance(answer, PaymentFailed):
+        return None
+    return f"this is a {type(answer).__name__}: let the processor decline a payment, then wait for that payment."
 
 
 EXERCISES = (
-    Exercise("credits.forecast", "successes and whole seconds cost; reading and failing do not.", _forecast),
-    Exercise("credits.round", "ten dollars to the cent.", _round),
-    Exercise("credits.declined", "nothing was collected, and nothing was credited.", _declined),
+    Exercise(
+        "credits.forecast",
+        "a whole number of cents, without a sign",
+        "changes and successful runs cost; reading and failing cost nothing.",
+        _forecast,
+    ),
+    Exercise("credits.round", "a Balance, the result of poor.billing.balance()", "ten dollars to the cent.", _round),
+    Exercise(
+        "credits.declined",
+        "the error that was raised: write `except svcnb.PaymentFailed as error: answer = error`",
+        "no money was collected, and no credit was added.",
+        _declined,
+    ),
 )

@@ -9,11 +9,11 @@ from html import escape
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the check of an answer says.
+    """Result of checking an answer.
 
     Attributes:
-        right: Whether the answer does what the exercise asks.
-        words: Praise, or a hint at the next step.
+        right: True when the answer does what the exercise asks.
+        words: Praise, or a hint for the next attempt.
     """
 
     right: bool
@@ -33,32 +33,40 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task with a checkable answer.
+    """A task whose answer can be checked.
 
     Attributes:
         name: ``<lesson>.<exercise>``.
-        praise: Words for a right answer.
-        hint: Looks at an answer and returns a hint, or None when the answer is right.
+        expects: What the answer must be, as a noun phrase with an example: the hint for an answer of another kind.
+        praise: Text for a right answer.
+        hint: Function that takes an answer and returns a hint, or None when the answer is right. It may raise for an
+            answer of another kind.
     """
 
     name: str
+    expects: str
     praise: str
     hint: Callable[[object], str | None]
 
     def check(self, answer: object) -> Verdict:
-        """The verdict on one answer; never raises, whatever the answer is."""
+        """Checks one answer.
+
+        Returns:
+            The verdict. The method never raises, whatever the answer is.
+        """
         if answer is ...:
-            return Verdict(right=False, words="put your answer where the three dots stand, then run this cell again.")
+            return Verdict(right=False, words="replace the three dots with your answer, then run this cell again.")
         try:
             hint = self.hint(answer)
-        except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
-            hint = (
-                f"the task asks for something else than {_kind(answer)} like this one; read again what to put here "
-                f"({type(error).__name__}: {error})."
-            )
+        except Exception:  # noqa: BLE001 - an answer is anything at all, and its own code may raise anything
+            hint = f"the answer must be {self.expects}, but this is {_kind(answer)}."
         return Verdict(right=hint is None, words=hint or self.praise)
 
 
 def _kind(answer: object) -> str:
+    if answer is None:
+        return "None: does the last line of your cell return a value?"
+    if isinstance(answer, tuple):
+        return f"a tuple of {len(answer)}: ({', '.join(type(each).__name__ for each in answer[:4])})"
     name = type(answer).__name__
     return f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"

@@ -1,10 +1,11 @@
-"""Exercises of the lesson on groups and least privilege."""
+"""Exercises of lesson 4, groups and least privilege."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from svcnb.client.models.explanation import Explanation
+from svcnb.client.models.usage_keys import UsageKey
 from svcnb.toolkit.exercises.exercise import Exercise
 
 STATUS = {
@@ -14,35 +15,59 @@ STATUS = {
     "a mistyped key, and no credit either": 401,
     "a usage key without credit runs an action it may not run": 402,
 }
-"""Situations and the first "no" that answers them (specification 7, reference facts 2.1)."""
+"""Situations, and the status that answers each: the service checks the key, then the credit, then the permissions."""
 
 
 def _status(answer: Any) -> str | None:
     if set(answer) != set(STATUS):
-        return "keep the five situations as they are, and fill in their numbers."
-    if open_ := [text for text, status in answer.items() if status is ...]:
-        return f"{len(open_)} still have no number."
-    wrong = [text for text, status in answer.items() if int(status) != STATUS[text]]
+        return "keep the five situations as they are, and replace each ... by a status."
+    if missing := sum(status is ... for status in answer.values()):
+        return f"{missing} of the five situations have no status yet."
+    if bad := [status for status in answer.values() if status not in {401, 402, 403}]:
+        return f"{bad[0]!r} is not one of the three statuses: 401, 402 or 403, as a number."
+    wrong = [text for text, status in answer.items() if status != STATUS[text]]
     if not wrong:
         return None
-    return f"{len(wrong)} of them, such as {wrong[0]!r}: who are you, can you pay, may you; the first 'no' ends it."
+    return (
+        f"{len(wrong)} of the five are wrong, for example {wrong[0]!r}. The service checks the key first, then the "
+        "credit, then the permissions, and stops at the first failure."
+    )
 
 
 def _least(answer: Any) -> str | None:
-    if not isinstance(answer, Explanation):
-        return "put what me.explain(key, sign, wallet) returns."
-    if answer.wallet is None:
-        return "ask about the wallet, too: me.explain(key, sign, wallet)."
-    if not answer.allowed:
-        return f"it cannot run yet: {answer.reason}"
-    if answer.every_group:
-        return "this key may run every group, also those to come: give it one."
-    if answer.warnings:
-        return f"it works, and for more than it should: {answer.warnings[0].text}"
+    key, explanation = answer
+    if not isinstance(key, UsageKey) or not isinstance(explanation, Explanation):
+        raise TypeError
+    if key.api_key_hash[:8] not in explanation.key:
+        return "the explanation is about another key: call me.explain(key, sign, wallet) with this key."
+    if explanation.wallet is None:
+        return "include the wallet: me.explain(key, sign, wallet)."
+    if not explanation.allowed:
+        return f"the key cannot run the action yet: {explanation.reason}"
+    return _excess(key, explanation)
+
+
+def _excess(key: UsageKey, explanation: Explanation) -> str | None:
+    if explanation.every_group:
+        return "this key may run every group, including groups that do not exist yet: give it one group."
+    if not key.execute_only or len(key.execute_in_groups) != 1:
+        return f"this key may do more than needed: {key.may}. Give it one group in execute_in_groups, and nothing else."
+    if explanation.warnings:
+        return f"it works, but the key can do more than it should: {explanation.warnings[0].text}"
     return None
 
 
 EXERCISES = (
-    Exercise("groups.status", "who, then money, then rights.", _status),
-    Exercise("groups.least", "stolen, this key does what your program does, and nothing more.", _least),
+    Exercise(
+        "groups.status",
+        "the dictionary of the exercise, with a status in place of each ...",
+        "first the key, then the credit, then the permissions.",
+        _status,
+    ),
+    Exercise(
+        "groups.least",
+        "a pair: your usage key, and the result of me.explain(key, sign, wallet)",
+        "if this key is stolen, the thief can do what your program does and nothing more.",
+        _least,
+    ),
 )

@@ -1,37 +1,49 @@
-"""Exercises of the lesson on run history and charts."""
+"""Exercises of lesson 14, run history and charts."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from svcnb.toolkit.exercises.exercise import Exercise
 
-_TROUBLE = (8, 14)
-_PNG = b"\x89PNG\r\n\x1a\n"
+_TROUBLE: Final = (8, 14)
+_TROUBLED_PERCENT: Final = 90
+"""In its bad week fewer of the runs of `rates` succeeded; of all runs together, more did."""
 
 
 def _days(answer: Any) -> str | None:
     first, last = (int(day) for day in answer)
     if (first, last) == _TROUBLE:
         return None
+    if not (1 <= first <= 28 and 1 <= last <= 28):  # noqa: PLR2004 - the month of the lesson
+        return "the month has the days 1 to 28."
     if last < first:
-        return "the first day comes first."
+        return "put the first day before the last day."
     if first == _TROUBLE[0] or last == _TROUBLE[1]:
-        return "one of the two is right: look at the runs of rates that failed, day by day."
-    return "look at the runs of rates that failed: charts.run_timeline(month[month.action == 'rates'])."
+        return "one of the two days is right: look at the failed runs of rates day by day."
+    return "look at the failed runs of rates: charts.run_timeline(month[month.action == 'rates'])."
 
 
-def _saved(answer: Any) -> str | None:
-    if not isinstance(answer, (str, Path)):
-        return "put the path of the file: charts.save(chart, path) takes it."
-    path = Path(answer)
-    if not path.is_file():
-        return "there is no such file: charts.save(chart, path) writes it."
-    return None if path.read_bytes()[: len(_PNG)] == _PNG else "this is no PNG: let its name end in .png."
+def _drawn(answer: Any) -> str | None:
+    drawn = answer.to_dict()
+    rows = [row for rows in drawn["datasets"].values() for row in rows]
+    if not rows or "rate" not in rows[0]:
+        return "this chart does not show a success rate: charts.success_rate(...) does."
+    if "at" not in rows[0]:
+        return "this chart compares actions: leave out by='action' to see the rate over time."
+    if min(row["rate"] for row in rows if row["rate"] is not None) >= _TROUBLED_PERCENT:
+        return "this chart includes other actions: select the rows of rates, month[month.action == 'rates']."
+    return None
 
 
 EXERCISES = (
-    Exercise("history.days", "its second week, and nobody would have seen it in the average.", _days),
-    Exercise("history.saved", "a picture for a report.", _saved),
+    Exercise(
+        "history.days", "a pair of two numbers, for example (1, 28)", "the second week; the average hides it.", _days
+    ),
+    Exercise(
+        "history.rates",
+        "a chart, the result of charts.success_rate(...)",
+        "the bad week is clearly visible when the action is drawn alone.",
+        _drawn,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Exercises of the first lesson."""
+"""Exercises of lesson 1."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 def _length(run: Any) -> str | None:
     response = run.response
-    if not isinstance(response, dict) or "message" not in response:
-        return "let main return an object that still has message, address and signature."
+    if not isinstance(response, dict) or not {"message", "address", "signature"} <= set(response):
+        return "main must return an object that still has message, address and signature."
     if "length" not in response:
         return "the object that main returns has no member named length yet."
     if response["length"] != len(response["message"]):
-        return f"length is {response['length']!r}; a JavaScript string knows its own length: look at message.length."
-    signer = recover_address(personal_digest(response["message"]), bytes.fromhex(response["signature"][2:]))
+        return f"length is {response['length']!r}, but the message has {len(response['message'])} characters."
+    try:
+        signer = recover_address(personal_digest(response["message"]), bytes.fromhex(response["signature"][2:]))
+    except ValueError:
+        return "the signature is not valid: return what signer.signMessage(message) gives."
     if signer.lower() != str(response["address"]).lower():
-        return "the signature does not belong to the message and address beside it: sign the same message you return."
+        return "the signature does not match the message and the address: sign the same message that you return."
     return None
 
 
@@ -27,13 +30,23 @@ def _refused(error: Any) -> str | None:
     if isinstance(error, Forbidden):
         return None
     if isinstance(error, ServiceError):
-        return f"that is a {error.status}. Run another action, one that no group permits, with the same usage key."
-    return "keep the exception itself: write `except svcnb.Forbidden as error: answer = error`."
+        return f"this error has status {error.status}. Run an action that no group permits, with the same usage key."
+    if isinstance(error, type) and issubclass(error, Exception):
+        return "this is the class, not the error: write `except svcnb.Forbidden as error: answer = error`."
+    raise TypeError
 
 
 EXERCISES = (
     Exercise(
-        "quickstart.length", "a changed source has a CID of its own, so the group had to permit it anew.", _length
+        "quickstart.length",
+        "a Run, the result of runner.run(...)",
+        "the changed source has its own CID, so the group had to permit it first.",
+        _length,
     ),
-    Exercise("quickstart.refused", "a usage key runs what its groups permit, and nothing else.", _refused),
+    Exercise(
+        "quickstart.refused",
+        "the error that was raised: write `except svcnb.Forbidden as error: answer = error`",
+        "a usage key runs only the actions that its groups permit.",
+        _refused,
+    ),
 )

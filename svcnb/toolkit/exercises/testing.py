@@ -1,4 +1,4 @@
-"""Exercises of the lesson on testing one's own actions: the reader's tests are run, against a good and a bad action."""
+"""Exercises of lesson 16, tests of actions. The reader's tests run against a correct and a faulty action."""
 
 from __future__ import annotations
 
@@ -47,23 +47,30 @@ def test_what_is_wrong_is_refused(svc, cents):
 
 
 def _negative(answer: Any) -> str | None:
+    if not isinstance(answer, str):
+        raise TypeError
     if "def test_" not in answer:
-        return "put the text of a test: a function whose name begins with test_."
+        return "the text must define a test: a function whose name begins with test_."
     red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
     if red is None:
-        return "pytest cannot run this: is it a whole function, and spelt right?"
+        return "pytest cannot run this text: check the syntax, and that the whole function is in it."
     if "generous" not in red:
-        return "it passes with the action as it is, which takes negative tips: what does it expect for cents=-1?"
+        return "the test passes with the faulty action, which accepts negative tips: expect an error for cents=-1."
     if "strict" in red:
-        return "it fails with an action that refuses negative tips, too: run it yourself, and read why."
+        return "the test also fails with an action that rejects negative tips: run it yourself and read the reason."
     return None
 
 
 def _mended(answer: Any) -> str | None:
-    red = _failing({"mended": (_TESTS + _WANTED, getattr(answer, "source", answer))})
+    source = getattr(answer, "source", answer)
+    if not isinstance(source, str):
+        raise TypeError
+    red = _failing({"mended": (_TESTS + _WANTED, source)})
     if red is None:
-        return "this is no source of an action."
-    return "1 and 500 must be signed; 0, -1, 501 and 1.5 refused: one of these is not so yet." if red else None
+        return "this is not the source of an action: it must define a function main."
+    if red:
+        return "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of these is wrong."
+    return None
 
 
 def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
@@ -101,6 +108,16 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
 
 
 EXERCISES = (
-    Exercise("testing.negative", "red with the fault, green without it: that is a test.", _negative),
-    Exercise("testing.mended", "and the tests say so, not only you.", _mended),
+    Exercise(
+        "testing.negative",
+        "the source of a test as text",
+        "it fails with the fault and passes without it, so it tests the fault.",
+        _negative,
+    ),
+    Exercise(
+        "testing.mended",
+        "the corrected source of the action as text, or an svcnb.Action",
+        "the tests confirm that the action is correct.",
+        _mended,
+    ),
 )

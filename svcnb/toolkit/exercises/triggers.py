@@ -1,40 +1,59 @@
-"""Exercises of the three lessons about triggers."""
+"""Exercises of lessons 11 to 13, triggers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from svcnb.client.models.triggers import TriggerRun
 from svcnb.protocol.cron import Cron
 from svcnb.protocol.event_signature import Event
 from svcnb.toolkit.exercises.exercise import Exercise
 
 _JANUARY_2026_S = 1_767_225_600
 _MONDAY, _FRIDAY = 0, 4
+_RUN = "a TriggerRun, the result of triggers.wait_for_run(...)"
+
+
+def _ended(run: Any) -> str | None:
+    if not isinstance(run, TriggerRun):
+        raise TypeError
+    if not run.ended:
+        return f"the run is still {run.status}: triggers.wait_for_run(...) waits until it ends."
+    return None
 
 
 def _length(run: Any) -> str | None:
+    if hint := _ended(run):
+        return hint
     if not run.ok:
-        return f"the run is {run.status}: {run.error or 'wait for its end with triggers.wait_for_run'}."
+        return f"the run failed: {run.error}"
     raw = run.input["event_raw"]
     if run.result != len(raw):
-        return f"main returned {run.result!r}, and event_raw has {len(raw)} characters: return event_raw.length."
+        return f"main returned {run.result!r}, but event_raw has {len(raw)} characters: return event_raw.length."
     return None
 
 
 def _signed(run: Any) -> str | None:
+    if hint := _ended(run):
+        return hint
     if "x-hub-signature-256" not in run.input["headers"]:
-        return "the post carried no signature: pass headers=signed(body) to triggers.fire."
+        return "the post had no signature: pass headers=signed(body) to triggers.fire."
     if not run.ok:
-        return "the action refused the signature: sign exactly the bytes that you send."
+        return "the action rejected the signature: sign exactly the bytes that you send."
     if run.input["event_raw_encoding"] != "base64":
-        return "these bytes are UTF-8: send some that are not, for example bytes([255, 0, 17])."
+        return "these bytes are valid UTF-8: send bytes that are not, for example bytes([255, 0, 17])."
     return None
 
 
 def _weekdays(text: Any) -> str | None:
-    ticks = Cron(text).preview(_JANUARY_2026_S, 30)
+    if not isinstance(text, str):
+        raise TypeError
+    try:
+        ticks = Cron(text).preview(_JANUARY_2026_S, 30)
+    except ValueError as error:
+        return f"{text!r} is not a valid schedule: {error}."
     if any((tick.hour, tick.minute, tick.second) != (6, 30, 0) for tick in ticks):
-        return "it also fires at other times of the day than 06:30:00."
+        return f"it fires at {ticks[0]:%H:%M:%S}, not at 06:30:00: the fields are minute, then hour."
     if any(not _MONDAY <= tick.weekday() <= _FRIDAY for tick in ticks):
         return "it also fires at weekends: the last field is the day of the week."
     if len({tick.weekday() for tick in ticks}) < _FRIDAY + 1:
@@ -42,37 +61,54 @@ def _weekdays(text: Any) -> str | None:
     return None
 
 
-def _greeting(run: Any) -> str | None:
+def _scheduled(run: Any) -> str | None:
+    if hint := _ended(run):
+        return hint
     if run.input.get("source") != "schedule":
-        return "that run was not started by a schedule."
+        return "a schedule did not start this run: create the trigger with kind='schedule'."
     if not run.ok:
-        return f"the run is {run.status}."
+        return f"the run failed: {run.error}"
     if not isinstance(run.result, str) or run.input["scheduled_at"] not in run.result:
-        return "let main return a text that holds scheduled_at."
+        return f"main returned {run.result!r}: return a text that contains scheduled_at."
     return None
 
 
 def _topic(text: Any) -> str | None:
-    wanted = Event.parse("GroupAdded(uint256,uint256)").topic0
-    return None if str(text).lower() == wanted else "TriggersClient.event(...) shows it as topic0."
+    if not isinstance(text, str):
+        raise TypeError
+    expected = Event.parse("GroupAdded(uint256,uint256)").topic0
+    if text.lower() == expected:
+        return None
+    if not text.startswith("0x") or len(text) != len(expected):
+        return "a topic is 0x and 64 hex digits: triggers.event(...) shows it as topic0."
+    return "this is the topic of another event: triggers.event(...) shows the topic as topic0."
 
 
 def _group(run: Any) -> str | None:
+    if hint := _ended(run):
+        return hint
     event = run.input["event"]
     if not event["event_signature"].startswith("GroupAdded"):
-        return "watch the event GroupAdded."
+        return f"this run answers {event['event_signature']}: watch the event GroupAdded."
     if "groupId" not in event["decoded"]:
-        return "write the names of the arguments into the signature, so that event.decoded has them, too."
-    if not run.ok or str(run.result) != event["decoded"]["groupId"]:
-        return "let main return event.decoded.groupId."
+        return "include the names of the arguments in the signature; event.decoded then contains them."
+    if not run.ok:
+        return f"the run failed: {run.error}"
+    if str(run.result) != event["decoded"]["groupId"]:
+        return f"main returned {run.result!r}: return event.decoded.groupId."
     return None
 
 
 EXERCISES = (
-    Exercise("webhooks.length", "event_raw is the body exactly as it was sent.", _length),
-    Exercise("webhooks.signed", "a signature is checked over bytes, whatever they mean.", _signed),
-    Exercise("schedules.weekdays", "every weekday at half past six, UTC.", _weekdays),
-    Exercise("schedules.text", "the action knows which tick it runs for.", _greeting),
-    Exercise("chain-events.topic", "the first topic says which event a log is.", _topic),
-    Exercise("chain-events.group", "names in the signature are names in event.decoded.", _group),
+    Exercise("webhooks.length", _RUN, "event_raw is the body exactly as it was sent.", _length),
+    Exercise("webhooks.signed", _RUN, "a signature covers bytes, whatever they mean.", _signed),
+    Exercise("schedules.weekdays", "a schedule as text", "every weekday at 06:30 UTC.", _weekdays),
+    Exercise("schedules.text", _RUN, "the action receives the time of the tick that started it.", _scheduled),
+    Exercise(
+        "chain-events.topic",
+        "a topic as text, 0x and 64 hex digits",
+        "the first topic of a log identifies the event.",
+        _topic,
+    ),
+    Exercise("chain-events.group", _RUN, "names in the signature become names in event.decoded.", _group),
 )

@@ -1,10 +1,10 @@
-"""Exercises of the lesson on typed data."""
+"""Exercises of lesson 5, typed data."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from svcnb.toolkit.exercises.choices import choose
+from svcnb.toolkit.exercises.choices import EXPECTED, choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -12,10 +12,10 @@ CHANGES = {
     "the address in lower case": False,
     "chainId of another chain": True,
     "the two message fields in the other order": True,
-    "the envelope sent as JSON text instead of an object": False,
+    "white space between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
-"""Changes to an envelope, and whether the old signature stops fitting it: EIP-712 hashes types and values alone."""
+"""Changes to an envelope, and whether they invalidate the signature: EIP-712 hashes types and values only."""
 
 
 def _changes(answer: Any) -> str | None:
@@ -23,7 +23,7 @@ def _changes(answer: Any) -> str | None:
         CHANGES,
         answer,
         missing="{count} more on the list change what was hashed.",
-        extra="{one!r} changes how it is written, not what is hashed.",
+        extra="{one!r} changes how the envelope is written, not what is hashed.",
     )
 
 
@@ -31,19 +31,23 @@ def _signed(answer: Any) -> str | None:
     from svcnb.client.signing import verify
 
     if answer.flow.value != "AddUsageApiKey":
-        return f"this envelope is for {answer.flow.value}, and one for AddUsageApiKey is wanted."
+        return f"this envelope is for {answer.flow.value}: sign one for AddUsageApiKey."
     if not verify(answer.typed_data, answer.signature, answer.address):
-        return "the signature does not lead back to message.address: sign the envelope exactly as it is."
+        return "the signature does not recover to message.address: sign the envelope without changing it."
     return None
 
 
 EXERCISES = (
     Exercise(
         "typed-data.changes",
-        "the digest is made of types and values; how they are spelt or wrapped does not matter.",
+        EXPECTED,
+        "the digest is computed from types and values; how the JSON is written does not matter.",
         _changes,
     ),
     Exercise(
-        "typed-data.sign", "the envelope names the flow and the wallet, and the signature leads back to it.", _signed
+        "typed-data.sign",
+        "a signed envelope, the result of svc.chain_secured.sign(wallet, flow)",
+        "the envelope names the flow and the wallet, and the signature recovers to that wallet.",
+        _signed,
     ),
 )

@@ -1,4 +1,4 @@
-"""Exercises of the lesson for teachers."""
+"""Exercises of lesson 17, for instructors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 def _add(answer: Any) -> str | None:
     if answer.name != "edsger":
-        return f"that is {answer.name}: room.add takes the name."
-    return None if answer.wallet_address else "edsger has no account yet: room.add gives one."
+        return f"this learner is {answer.name}: room.add('edsger') adds the right one."
+    return None if answer.wallet_address else "edsger has no account yet: room.add('edsger') creates one."
 
 
 def _board(answer: Any) -> str | None:
     solved = {name for name, done in answer.as_dict().items() if done.get("cids.changes", {}).get("right")}
     if "grace" in solved:
         return None
-    return "grace has not solved it yet on this board: answer as her, then ask for the board again."
+    if solved:
+        return f"{min(solved)} has solved cids.changes, but grace has not: answer as grace, then get the board again."
+    return "no one has solved cids.changes on this board: answer as grace, then get the board again."
 
 
 EXERCISES = (
-    Exercise("workshop.add", "one more place, with an account and credit.", _add),
-    Exercise("workshop.board", "the desk knows that it was solved, and not how.", _board),
+    Exercise(
+        "workshop.add",
+        "a learner, the result of room.learner('edsger')",
+        "the new learner has an account and credit.",
+        _add,
+    ),
+    Exercise(
+        "workshop.board",
+        "a board, the result of room.board()",
+        "the board shows that the exercise was solved, and not the answer.",
+        _board,
+    ),
 )
