@@ -1,4 +1,4 @@
-"""The lessons' exercises: an answer is checked, a wrong one gets a hint and never the solution."""
+"""Exercises of the lessons. A wrong answer gets a hint, never the solution."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from svcnb.toolkit.exercises import (
     groups,
     history,
     keys,
+    primer,
     quickstart,
     testing,
     triggers,
@@ -27,6 +28,7 @@ __all__ = ["EXERCISES", "Exercise", "Verdict", "check"]
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise
     for lesson in (
+        primer,
         quickstart,
         actions_and_cids,
         keys,
@@ -53,18 +55,20 @@ def check(name: str, answer: object) -> Verdict:
 
     Args:
         name: The exercise, as the lesson names it, for example ``"quickstart.length"``.
-        answer: What the reader made; ``...`` counts as not tried yet.
+        answer: The reader's answer; ``...`` means that there is none yet.
 
     Returns:
         Whether the answer is right, and a hint when it is not.
 
     Raises:
-        LookupError: There is no such exercise; the message lists those there are.
+        LookupError: No exercise has this name; the message lists the names.
     """
     try:
         exercise = EXERCISES[name]
     except KeyError:
-        raise LookupError(f"no exercise is called {name!r}; there are: {', '.join(sorted(EXERCISES))}") from None
+        raise LookupError(
+            f"no exercise is called {name!r}; the exercises are: {', '.join(sorted(EXERCISES))}"
+        ) from None
     verdict = exercise.check(answer)
     if answer is not ...:
         report(name, right=verdict.right)

@@ -1,0 +1,54 @@
+"""Exercises of lesson 0, keys, signatures and chains."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from svcnb.protocol.signature import personal_digest, recover_address
+from svcnb.toolkit.exercises.exercise import Exercise
+
+_ADDRESS: Final = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+_TEXT: Final = "I know what I sign"
+_GRACE: Final = "0x1563915e194D8CfBA1943570603F7606A3115508"
+_PEOPLE: Final = ("Ada", "Grace", "Alan")
+
+
+def _checksum(answer: Any) -> str | None:
+    if not isinstance(answer, str):
+        raise TypeError
+    if answer == _ADDRESS:
+        return None
+    if answer.lower() != _ADDRESS.lower():
+        return "this is another address: start from the one in the exercise."
+    return "some letters have the wrong case: let Web3.to_checksum_address(...) compute the checksum."
+
+
+def _signature(answer: Any) -> str | None:
+    signed = getattr(answer, "signature", answer)
+    if isinstance(signed, str):
+        signed = bytes.fromhex(signed.removeprefix("0x"))
+    try:
+        signer = recover_address(personal_digest(_TEXT), bytes(signed))
+    except ValueError:
+        return "this is not a signature: grace.sign_message(message).signature has 65 bytes."
+    if signer.lower() == _GRACE.lower():
+        return None
+    return f"this signature does not belong to Grace: for the text {_TEXT!r} it recovers to {signer}."
+
+
+def _who(answer: Any) -> str | None:
+    if answer not in _PEOPLE:
+        return 'answer with one of the three names: "Ada", "Grace" or "Alan".'
+    return None if answer == "Alan" else f"{answer} did not sign it: recover the address and compare it."
+
+
+EXERCISES = (
+    Exercise("primer.checksum", "an address as text", "the letters now reveal a typing mistake.", _checksum),
+    Exercise(
+        "primer.signature",
+        "a signature, the result of grace.sign_message(message).signature",
+        "anyone can check now that Grace signed this text.",
+        _signature,
+    ),
+    Exercise("primer.who", "a name as text", "recovery names the signer; no one had to be asked.", _who),
+)
