@@ -136,7 +136,9 @@ def test_every_link_leads_to_a_file(path: Path) -> None:
 def test_a_lesson_has_a_goal_a_picture_failures_on_purpose_and_exercises(path: Path) -> None:
     first, text = source(cells(path)[0]), prose(path)
     assert re.match(rf"# {int(path.name[:2])}\. \S", first)
-    assert "**Goal.**" in first
+    assert re.search(r"\*\*Time:\*\* \d+ minutes", first)
+    assert all(heading in first for heading in ("**You need:**", "**Live service:**", "**Goal.**", "**Why.**"))
+    assert "## What you know now" in text
     assert "](images/" in text
     assert "what could go wrong" in text.lower()
     assert "## Exercises" in text
@@ -172,3 +174,50 @@ def test_a_wrong_answer_gets_a_hint_and_no_traceback(name: str) -> None:
     for verdict in map(EXERCISES[name].check, answers):
         assert not verdict
         assert verdict.words.endswith((".", "?", ")"))
+
+
+LESSON_OF_TERMS = re.compile(r"## Lesson \[(\d+)\.")
+OTHER_NAMES = re.compile(r"Also called ([^.]+)\.")
+# These are everyday words, too: the text before their lesson may use them in that sense.
+EVERYDAY = frozenset(
+    {
+        "account", "action", "address", "batch", "block", "chain", "contract", "credit", "event", "group", "hash",
+        "log", "recovery", "run", "trace", "wallet",
+    }
+)  # fmt: skip
+
+
+def terms() -> dict[str, int]:
+    """Every name of every term of the glossary, and the lesson that defines it."""
+    found: dict[str, int] = {}
+    lesson = -1
+    for line in (FOLDER / "glossary.md").read_text(encoding="utf-8").splitlines():
+        if heading := LESSON_OF_TERMS.match(line):
+            lesson = int(heading[1])
+        elif line.startswith("### "):
+            found[line[4:]] = lesson
+        elif others := OTHER_NAMES.search(line):
+            found |= dict.fromkeys((name.strip(" *") for name in others[1].split(",")), lesson)
+    return found
+
+
+def test_every_term_of_the_glossary_is_defined_in_the_lesson_that_it_names() -> None:
+    texts = {int(path.name[:2]): prose(path).lower() for path in LESSONS}
+    missing = [
+        (name, lesson)
+        for name, lesson in terms().items()
+        if name.lower() not in texts[lesson] and name.rstrip("s").lower() not in texts[lesson]
+    ]
+    assert missing == []
+
+
+def test_no_lesson_uses_a_term_before_the_lesson_that_defines_it() -> None:
+    early = [
+        (path.name, name)
+        for path in LESSONS
+        for name, lesson in terms().items()
+        if name not in EVERYDAY
+        and int(path.name[:2]) < lesson
+        and re.search(rf"\b{re.escape(name)}s?\b", prose(path).rpartition("Next: ")[0], re.IGNORECASE)
+    ]
+    assert early == []

@@ -1,27 +1,441 @@
-"""What a reader hears who answers an exercise with something else than it asks for."""
+"""Feedback of the exercises: a wrong answer gets a hint that points to the mistake."""
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import UTC, datetime
+from types import SimpleNamespace as Some
+from typing import Any, Final
 
 import pytest
+from eth_account import Account
+from eth_account.messages import encode_defunct
 
+import svcnb
+from svcnb.client.errors import BadRequest, ChainError, Forbidden, NotFound, PaymentFailed, SigningError, Unauthorized
+from svcnb.client.models.billing import Balance
+from svcnb.client.models.explanation import Explanation, ExplanationWarning
+from svcnb.client.models.runs import Run
+from svcnb.client.models.triggers import TriggerRun
+from svcnb.client.models.usage_keys import UsageKey
 from svcnb.toolkit.exercises import EXERCISES, check
+from svcnb.toolkit.exercises.actions_and_cids import TEMPLATE_CID
 
-ANSWERS: Final[tuple[object, ...]] = (None, "", "hello", 42, -1, [], {"a": 1}, object(), ValueError("no"))
+ADA, GRACE = (Account.from_key(svcnb.practice_key(number)) for number in (1, 2))
+CID: Final = "QmUK99X9TQcimwHFkis6Ge9DaD6YPTJD3ViPB8Fa4yAEkN"
+TEMPLATE: Final = svcnb.Action(
+    """async function main({ amount }) {
+  if (amount > LIMIT.cents) throw new Error(`at most ${LIMIT.cents} cents`);
+  return `paid ${amount}`;
+}
+"""
+)
+LESSON_TIME_S: Final = 1_767_225_600
+DAY_S: Final = 86_400
+WALLET: Final = "0x6be19125abc947115d4aa68e232b9d458470ecdf"
 
 
-# The exercises on testing run what they are given, which their lesson does.
-@pytest.mark.parametrize("name", sorted(name for name in EXERCISES if not name.startswith("testing.")))
-def test_no_wrong_answer_raises_and_each_gets_a_hint(name: str) -> None:
-    for answer in (..., *ANSWERS):
-        verdict = EXERCISES[name].check(answer)
-        assert verdict.right or verdict.words.strip()
-        assert "Traceback" not in verdict.words
+def sign(text: str, signer: Any = ADA) -> str:
+    return "0x" + signer.sign_message(encode_defunct(text=text)).signature.hex()
 
 
-def test_an_answer_of_another_kind_is_told_so_in_words() -> None:
-    verdict = check("quickstart.length", {"a": 1})
+def run(response: Any) -> Run:
+    return Run(response=response, cid=CID)
+
+
+def greeting(**changes: Any) -> Run:
+    answer = {"message": "Hi!", "address": ADA.address, "signature": sign("Hi!"), "length": 3}
+    return run({name: value for name, value in (answer | changes).items() if value is not None})
+
+
+def refusal(kind: type[svcnb.ServiceError], status: int, message: str = "no") -> svcnb.ServiceError:
+    return kind(message, status=status, code="x", request_id="r")
+
+
+def usage_key(**changes: Any) -> UsageKey:
+    return UsageKey(**({"name": "k", "api_key_hash": "0x" + "ab" * 32, "execute_in_groups": (1,)} | changes))
+
+
+def explained(**changes: Any) -> Explanation:
+    known = {"allowed": True, "reason": "all meet", "key": "'k' 0xabababab…abab", "action": "a", "wallet": WALLET}
+    return Explanation(**(known | changes))
+
+
+def witnessed(**changes: Any) -> tuple[Run, dict[str, str]]:
+    found = {"address": GRACE.address.lower(), "publicKey": "0x02"} | changes.pop("found", {})
+    answer = {"fact": "IT RAINED", "signature": sign("IT RAINED", GRACE)} | changes
+    return run(answer), found
+
+
+def fired(result: Any = 14, *, status: str = "success", error: str | None = None, **given: Any) -> TriggerRun:
+    known = {"event_raw": "how long am I?", "event_raw_encoding": "utf-8", "headers": {}}
+    answer = {"response": result} if status == "success" else None
+    return TriggerRun(id="1", status=status, error=error, input=known | given, response=answer)
+
+
+def account(admin: str, *, signer: object = ADA, really: str | None = None) -> Any:
+    owner = Some(address=admin, signer=signer)
+    return Some(owner=owner, api_key_hash=f"hash of {admin}", describe=lambda: Some(admin=really or admin))
+
+
+def entry(what: str, event: str = "ActionAddedToGroup") -> Any:
+    return Some(what=what, event=event, time=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def change(subject: str, permission: str, sign_: str = "-") -> Any:
+    return Some(change=sign_, subject=subject, permission=permission)
+
+
+def batch(numbers: Any, responses: Any, *, done: bool = True, failed: Any = ()) -> Any:
+    return Some(
+        params=[{"n": n} for n in numbers], responses=lambda: responses, done=done, failed=failed, pending=[1, 2]
+    )
+
+
+def chart(*rows: dict[str, Any]) -> Any:
+    return Some(to_dict=lambda: {"datasets": {"data": list(rows)}})
+
+
+LOST: Final = [
+    change("account", "belongs to 0x12"),
+    change("account", "is in API mode"),
+    change("usage key 'runner'", "is valid until 2035-12-30 00:00:00 UTC"),
+    change("usage key 'runner'", "may execute in group 1 'adders'"),
+]
+STATUSES: Final = {
+    "a key that was removed yesterday": 401,
+    "a run by the account key of an account without credit": 402,
+    "a usage key runs an action of somebody else's group": 403,
+    "a mistyped key, and no credit either": 401,
+    "a usage key without credit runs an action it may not run": 402,
+}
+
+WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
+    "primer.checksum": [
+        ("0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a", "wrong case"),
+        ("0x19E7E376E7C213B7E7E7E46CC70A5DD086DAFF2A", "wrong case"),
+        (GRACE.address, "another address"),
+        ("0x12", "another address"),
+        (7, "an address as text"),
+    ],
+    "primer.signature": [
+        (sign("I know what I sign"), "does not belong to Grace"),
+        (sign("I know what I sign.", GRACE), "does not belong to Grace"),
+        (b"\x00" * 65, "not a signature"),
+        (b"abc", "not a signature"),
+        (GRACE, "a signature"),
+    ],
+    "primer.who": [
+        ("Ada", "Ada did not sign"),
+        ("Grace", "Grace did not sign"),
+        ("alan", "one of the three names"),
+        (ADA.address, "one of the three names"),
+        (3, "one of the three names"),
+    ],
+    "quickstart.length": [
+        (greeting(length=None), "no member named length"),
+        (greeting(length="3"), "length is '3', but the message has 3"),
+        (greeting(length=4), "length is 4"),
+        (greeting(signature=sign("Ho!")), "does not match"),
+        (greeting(message=None), "message, address and signature"),
+        ({"length": 3}, "a Run"),
+    ],
+    "quickstart.refused": [
+        (refusal(Unauthorized, 401), "status 401"),
+        (refusal(NotFound, 404), "status 404"),
+        (Forbidden, "this is the class"),
+        ("403", "the error that was raised"),
+        (greeting(), "the error that was raised"),
+    ],
+    "cids.changes": [
+        ({"other js_params"}, "'other js_params' changes no byte"),
+        ({"the file saved under another name"}, "changes no byte"),
+        ({"a comment reworded"}, "2 more"),
+        (set(), "3 more"),
+        ({"a new line"}, "not on the list"),
+    ],
+    "cids.derive": [
+        (svcnb.Action("const main = () => 1;"), "was not derived"),
+        (TEMPLATE.derive({"cents": 1200}, name="MAXIMUM"), "defines MAXIMUM"),
+        (TEMPLATE.derive({"dollars": 12}, name="LIMIT"), "a whole number"),
+        (TEMPLATE.derive({"cents": "1200"}, name="LIMIT"), "a whole number"),
+        (TEMPLATE.derive({"cents": 500}, name="LIMIT"), "choose another limit"),
+        (svcnb.Action("const main = () => LIMIT;\n").derive({"cents": 5}, name="LIMIT"), "another template"),
+        (TEMPLATE.cid, "an Action"),
+    ],
+    "keys.who": [
+        ({"an action keeps its key when a comment changes"}, "is false"),
+        ({"an action can get another action's private key"}, "is false"),
+        ({"anybody can look up an action's address"}, "2 more"),
+        ("anybody can look up an action's address", "2 more"),
+        (["everyone"], "not on the list"),
+    ],
+    "keys.witness": [
+        (witnessed(fact="it rained"), "capital letters"),
+        (witnessed(signature=sign("IT RAINED", ADA)), "getSvcActionPrivateKey()"),
+        (witnessed(found={"address": ADA.address}), "the address that `look` found"),
+        ((witnessed()[0], GRACE.address), "what `look` returns"),
+        ((run("IT RAINED"), witnessed()[1]), "fact and signature"),
+        (witnessed()[0], "a pair"),
+    ],
+    "groups.status": [
+        (STATUSES | {"a mistyped key, and no credit either": 402}, "1 of the five are wrong"),
+        (dict.fromkeys(STATUSES, 403), "4 of the five are wrong"),
+        (dict.fromkeys(STATUSES, ...), "5 of the five situations have no status"),
+        (dict.fromkeys(STATUSES, "401"), "'401' is not one of the three"),
+        ({"a mistyped key, and no credit either": 401}, "keep the five situations"),
+    ],
+    "groups.least": [
+        ((usage_key(can_create_groups=True), explained()), "create groups"),
+        ((usage_key(execute_in_groups=(1, 2)), explained()), "execute in groups 1, 2"),
+        ((usage_key(execute_in_groups=(0,)), explained(every_group=True)), "every group"),
+        ((usage_key(), explained(wallet=None)), "include the wallet"),
+        ((usage_key(), explained(allowed=False, reason="no group permits it")), "no group permits it"),
+        ((usage_key(), explained(key="'other' 0x12345678…9abc")), "another key"),
+        (
+            (usage_key(), explained(warnings=(ExplanationWarning(code="wildcard_action", text="every action"),))),
+            "every action",
+        ),
+        (explained(), "a pair"),
+    ],
+    "typed-data.changes": [
+        ({"the address in lower case"}, "not what is hashed"),
+        ({"white space between the members of the JSON text"}, "not what is hashed"),
+        ({"issuedAt one second later"}, "3 more"),
+        (set(), "4 more"),
+        ({"chainId"}, "not on the list"),
+    ],
+    "typed-data.sign": [
+        (Some(flow=Some(value="CreateWallet")), "for CreateWallet"),
+        (Some(flow=Some(value="BillingAuth")), "for BillingAuth"),
+        (sign("AddUsageApiKey"), "a signed envelope"),
+        ({"primaryType": "AddUsageApiKey"}, "a signed envelope"),
+        (ADA, "a signed envelope"),
+    ],
+    "chain-secured.stop": [
+        (SigningError("the wallet is locked"), "another reason"),
+        (ChainError("no gas"), "this is a ChainError"),
+        (refusal(Forbidden, 403), "this is a Forbidden"),
+        (False, "the error that was raised"),
+        ("stopped before signing", "the error that was raised"),
+    ],
+    "chain-secured.weekly": [
+        (usage_key(), "never expires"),
+        (usage_key(expiration=LESSON_TIME_S + 30 * DAY_S), "seven days"),
+        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, can_create_pkps=True), "create wallets"),
+        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(0,)), "more than one group"),
+        (usage_key(expiration=LESSON_TIME_S + 7 * DAY_S, execute_in_groups=(1, 2)), "more than one group"),
+        ("7d", "a usage key"),
+    ],
+    "contract-wallets.refused": [
+        (refusal(BadRequest, 400, "message.issuedAt is too old"), "another reason"),
+        (ChainError("no"), "this is a ChainError"),
+        (refusal(Forbidden, 403), "this is a Forbidden"),
+        ("400", "the error that was raised"),
+        (BadRequest, "the error that was raised"),
+    ],
+    "contract-wallets.account": [
+        ((account("0x1"), account("0x1")), "the same account"),
+        ((account("0x1"), account("0x2", signer=None)), "a key owns the second account"),
+        ((account("0x1"), account("0x2", really="0x3")), "belongs to another wallet"),
+        ((account("0x1", signer=None), account("0x2")), "a key owns the first account"),
+        (account("0x1"), "a pair of accounts"),
+    ],
+    "convert-and-transfer.after": [
+        ({"create a group"}, "cannot change anything"),
+        ({"convert the account back"}, "cannot change anything"),
+        ({"run an action"}, "2 more"),
+        (set(), "3 more"),
+        ({"everything"}, "not on the list"),
+    ],
+    "convert-and-transfer.never-again": [
+        (ChainError("no", name="NoAccountAccess"), "the present owner must transfer"),
+        (ChainError("no", name="InvalidRequest"), "InvalidRequest"),
+        (ChainError("the node does not answer"), "with another error"),
+        (refusal(Forbidden, 403), "this is a Forbidden"),
+        ("AccountAlreadyExists", "the error that was raised"),
+    ],
+    "audit.culprit": [
+        (entry("withdraw every action from group 1 'adders'", "ActionRemovedFromGroup"), "takes the permission away"),
+        (entry("create group 1 'adders'", "GroupAdded"), "find the one that permits every action"),
+        (entry("register action 0xe86d", "ActionAdded"), "find the one that permits every action"),
+        ([entry("permit every action in group 1")], "one entry"),
+        (14, "one entry"),
+    ],
+    "audit.lost": [
+        (LOST[:2], "2 of the lost permissions are missing"),
+        (LOST[2:], "2 of the lost permissions are missing"),
+        ([], "the list is empty"),
+        ([*LOST, change("account", "is ChainSecured", "+")], "some of these were gained"),
+        ([*LOST, change("group 1 'adders'", "permits every action")], "too many"),
+        (4, "a list of changes"),
+    ],
+    "credits.forecast": [
+        (118, "runs that throw cost nothing"),
+        (200, "too much"),
+        (106, "too little"),
+        (-113, "too little"),
+        (1.13, "a whole number of cents"),
+        (True, "a whole number of cents"),
+    ],
+    "credits.round": [
+        (Balance(balance_cents=-500, balance_display="$5.00 credit"), "$5.00 credit, not $10.00"),
+        (Balance(balance_cents=-1001, balance_display="$10.01 credit"), "$10.01 credit"),
+        (Balance(balance_cents=0, balance_display="No credits"), "No credits"),
+        (1000, "a Balance"),
+        ("$10.00", "a Balance"),
+    ],
+    "credits.declined": [
+        (refusal(BadRequest, 400), "this is a BadRequest"),
+        (refusal(svcnb.Unavailable, 503), "this is an Unavailable"),
+        (PaymentFailed, "the error that was raised"),
+        ("declined", "the error that was raised"),
+        (Balance(balance_cents=0, balance_display="No credits"), "the error that was raised"),
+    ],
+    "webhooks.length": [
+        (fired(13), "main returned 13, but event_raw has 14"),
+        (fired("14"), "main returned '14'"),
+        (fired(status="failed", error="HTTP 500"), "HTTP 500"),
+        (fired(status="queued"), "still queued"),
+        (14, "a TriggerRun"),
+    ],
+    "webhooks.signed": [
+        (fired(), "no signature"),
+        (fired(headers={"x-hub-signature-256": ["x"]}), "valid UTF-8"),
+        (fired(headers={"x-hub-signature-256": ["x"]}, status="failed"), "exactly the bytes"),
+        (fired(status="running"), "still running"),
+        (b"\xff", "a TriggerRun"),
+    ],
+    "schedules.weekdays": [
+        ("30 6 * * *", "weekends"),
+        ("6 30 * * MON-FRI", "is not a valid schedule"),
+        ("0 9 * * MON-FRI", "at 09:00:00"),
+        ("30 6 * * MON-THU", "leaves out"),
+        ("every weekday", "is not a valid schedule"),
+        (630, "a schedule as text"),
+    ],
+    "schedules.text": [
+        (fired("noon", source="schedule", scheduled_at="2026-01-01T12:00:00Z"), "main returned 'noon'"),
+        (fired(source="webhook"), "a schedule did not start this run"),
+        (fired(status="failed", source="schedule", error="HTTP 402"), "HTTP 402"),
+        (fired(status="queued", source="schedule"), "still queued"),
+        ("2026-01-01T12:00:00Z", "a TriggerRun"),
+    ],
+    "chain-events.topic": [
+        ("0x0a6be0007562a0daf417ae40de53d941d10fc9f1048be48b3f2e082233bc0a72", "another event"),
+        ("0x12", "0x and 64 hex digits"),
+        ("GroupAdded(uint256,uint256)", "0x and 64 hex digits"),
+        ("", "0x and 64 hex digits"),
+        (12, "a topic as text"),
+    ],
+    "chain-events.group": [
+        (fired(event={"event_signature": "ActionAdded(uint256)", "decoded": {}}), "watch the event GroupAdded"),
+        (fired(event={"event_signature": "GroupAdded(uint256)", "decoded": {"arg0": "1"}}), "names of the arguments"),
+        (fired(7, event={"event_signature": "GroupAdded(x)", "decoded": {"groupId": "1"}}), "main returned 7"),
+        (
+            fired(status="failed", error="no", event={"event_signature": "GroupAdded(x)", "decoded": {"groupId": "1"}}),
+            "the run failed: no",
+        ),
+        (1, "a TriggerRun"),
+    ],
+    "history.days": [
+        ((1, 28), "look at the failed runs"),
+        ((8, 15), "one of the two days is right"),
+        ((14, 8), "the first day before the last"),
+        ((0, 14), "days 1 to 28"),
+        (8, "a pair of two numbers"),
+    ],
+    "history.rates": [
+        (chart({"at": 1, "rate": 95.0}), "includes other actions"),
+        (chart({"action": "rates", "rate": 80.0}), "leave out by='action'"),
+        (chart({"at": 1, "cents": 5}), "does not show a success rate"),
+        (chart(), "does not show a success rate"),
+        ("rates.png", "a chart"),
+    ],
+    "batches.squares": [
+        (batch(range(20), []), "every n from 0 to 20"),
+        (batch(range(21), [], done=False), "2 runs are missing"),
+        (batch(range(21), [n * n for n in range(21)]), "not the answers of the action square"),
+        (batch(reversed(range(21)), []), "in order"),
+        ([0, 1, 4], "a Batch"),
+    ],
+    "batches.whole": [
+        (batch(range(10, 16), [], failed=[Some(error="Error: not on a Friday")]), "not on a Friday"),
+        (batch(range(10, 16), [1] * 6), "the square of its n"),
+        (batch(range(10, 15), []), "every n from 10 to 15"),
+        (batch(range(10, 16), [], done=False), "2 runs are missing"),
+        ([100, 121], "a Batch"),
+    ],
+    "testing.negative": [
+        ("cents >= 1", "define a test"),
+        ("", "define a test"),
+        (print, "the source of a test as text"),
+        (None, "None"),
+        (TEMPLATE, "the source of a test as text"),
+    ],
+    "testing.mended": [
+        (None, "None"),
+        (7, "the corrected source"),
+        (["source"], "the corrected source"),
+        ({"source": "x"}, "the corrected source"),
+        (object(), "the corrected source"),
+    ],
+    "workshop.add": [
+        (Some(name="ada", wallet_address="0x1"), "this learner is ada"),
+        (Some(name="edsger", wallet_address=""), "no account yet"),
+        ("edsger", "a learner"),
+        (None, "None"),
+        (["edsger"], "a learner"),
+    ],
+    "workshop.board": [
+        (Some(as_dict=dict), "no one has solved"),
+        (Some(as_dict=lambda: {"ada": {"cids.changes": {"right": True}}}), "ada has solved"),
+        (Some(as_dict=lambda: {"grace": {"cids.changes": {"right": False}}}), "no one has solved"),
+        (Some(as_dict=lambda: {"grace": {"cids.derive": {"right": True}}}), "no one has solved"),
+        ("the board", "a board"),
+    ],
+}
+
+PYTHON_INTERNALS: Final = ("AttributeError", "TypeError", "KeyError", "object at", "Traceback", "NoneType", "unpack")
+
+
+def test_every_exercise_has_at_least_five_wrong_answers_here() -> None:
+    assert sorted(WRONG) == sorted(EXERCISES)
+    assert [name for name, wrong in WRONG.items() if len(wrong) < 5] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        pytest.param(name, answer, hint, id=f"{name}-{number}")
+        for name, wrong in WRONG.items()
+        for number, (answer, hint) in enumerate(wrong)
+    ],
+)
+def test_a_wrong_answer_gets_a_hint_that_points_to_the_mistake(name: str, answer: Any, hint: str) -> None:
+    verdict = EXERCISES[name].check(answer)
     assert not verdict
-    assert verdict.words.startswith("the task asks for something else than a dict like this one")
-    assert "Not yet:</b> the task asks" in verdict._repr_html_()
+    assert hint in verdict.words
+
+
+@pytest.mark.parametrize("name", sorted(name for name in EXERCISES if not name.startswith("testing.")))
+def test_an_answer_of_any_other_kind_says_what_the_exercise_expects(name: str) -> None:
+    for answer in (None, "", "hello", 42, -1, [], {"a": 1}, object(), ValueError("no"), (), (1, 2)):
+        verdict = EXERCISES[name].check(answer)
+        assert not verdict
+        assert not any(internal in verdict.words for internal in PYTHON_INTERNALS), verdict.words
+
+
+def test_three_dots_ask_for_an_answer() -> None:
+    assert repr(check("primer.who", ...)) == (
+        "Not yet: replace the three dots with your answer, then run this cell again."
+    )
+
+
+def test_an_unknown_exercise_lists_the_known_ones() -> None:
+    with pytest.raises(LookupError, match=r"the exercises are: audit\.culprit"):
+        check("primer.nothing", 1)
+
+
+def test_the_template_of_the_exercise_is_the_one_of_the_lesson() -> None:
+    assert TEMPLATE.cid == TEMPLATE_CID
+    assert EXERCISES["cids.derive"].check(TEMPLATE.derive({"cents": 1200}, name="LIMIT"))

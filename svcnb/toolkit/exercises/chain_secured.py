@@ -6,7 +6,7 @@ import time
 from typing import Any, Final
 
 from svcnb.client.errors import SigningError
-from svcnb.toolkit.exercises.exercise import Exercise
+from svcnb.toolkit.exercises.exercise import Exercise, kind
 
 _DAY_S: Final = 86_400
 _LESSON_TIME_S: Final = 1_767_225_600
@@ -18,7 +18,7 @@ def _stopped(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, SigningError):
-        return f"this is a {type(answer).__name__}: keep the svcnb.SigningError that your preview causes."
+        return f"this is {kind(answer)}: keep the svcnb.SigningError that your preview causes."
     if "stopped before signing" not in answer.message:
         return "this change failed for another reason: set mine.on_preview to a function that returns False."
     return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.errors import BadRequest
-from svcnb.toolkit.exercises.exercise import Exercise
+from svcnb.toolkit.exercises.exercise import Exercise, kind
 
 
 def _refused(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, BadRequest):
-        return f"this is a {type(answer).__name__}: request a wallet, so that the service checks the signature."
+        return f"this is {kind(answer)}: request a wallet, so that the service checks the signature."
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return "this request failed for another reason: name the contract as the wallet, and sign as a stranger."
     return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from svcnb.client.errors import ChainError
 from svcnb.toolkit.exercises.choices import EXPECTED, choose
-from svcnb.toolkit.exercises.exercise import Exercise
+from svcnb.toolkit.exercises.exercise import Exercise, kind
 
 AFTER = {
     "list the groups": True,
@@ -32,7 +32,7 @@ def _never_again(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, ChainError):
-        return f"this is a {type(answer).__name__}: keep the svcnb.ChainError of the transfer."
+        return f"this is {kind(answer)}: keep the svcnb.ChainError of the transfer."
     if answer.name == "NoAccountAccess":
         return "the wallet that tried does not own the account: the present owner must transfer it."
     if answer.name != "AccountAlreadyExists":

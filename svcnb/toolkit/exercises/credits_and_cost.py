@@ -7,7 +7,7 @@ from typing import Any
 from svcnb.client.errors import PaymentFailed
 from svcnb.client.models.billing import Balance
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS
-from svcnb.toolkit.exercises.exercise import Exercise
+from svcnb.toolkit.exercises.exercise import Exercise, kind
 
 # A group, two usage keys, three wallets; a hundred quick runs, five that fail, one of seven seconds.
 _FORECAST_CENTS = 6 * MANAGEMENT_COST_CENTS + (100 + 7) * EXECUTION_COST_CENTS_PER_SECOND
@@ -41,7 +41,7 @@ def _declined(answer: Any) -> str | None:
         raise TypeError
     if isinstance(answer, PaymentFailed):
         return None
-    return f"this is a {type(answer).__name__}: let the processor decline a payment, then wait for that payment."
+    return f"this is {kind(answer)}: let the processor decline a payment, then wait for that payment."
 
 
 EXERCISES = (

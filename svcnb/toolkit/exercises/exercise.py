@@ -59,14 +59,15 @@ class Exercise:
         try:
             hint = self.hint(answer)
         except Exception:  # noqa: BLE001 - an answer is anything at all, and its own code may raise anything
-            hint = f"the answer must be {self.expects}, but this is {_kind(answer)}."
+            hint = f"the answer must be {self.expects}, but this is {kind(answer)}."
         return Verdict(right=hint is None, words=hint or self.praise)
 
 
-def _kind(answer: object) -> str:
+def kind(answer: object) -> str:
+    """Names the type of an answer, with its article."""
     if answer is None:
         return "None: does the last line of your cell return a value?"
     if isinstance(answer, tuple):
         return f"a tuple of {len(answer)}: ({', '.join(type(each).__name__ for each in answer[:4])})"
     name = type(answer).__name__
-    return f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
+    return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
