@@ -16,7 +16,8 @@ EXERCISE = re.compile(r"""exercises\.check\(["']([\w.-]+)["'], answer\)""")
 
 def answers(path: Path) -> dict[str, str]:
     """The code of each solution, by the name of its exercise."""
-    cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     return {name: source for source in cells for name in EXERCISE.findall(source)}
 
 
@@ -24,7 +25,7 @@ def answers(path: Path) -> dict[str, str]:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_solution_is_right_when_it_is_put_into_the_lesson(lesson: Path) -> None:
     solutions = answers(NOTEBOOKS / "solutions" / lesson.name)
-    notebook = nbformat.read(lesson, 4)
+    notebook = nbformat.read(lesson, 4)  # type: ignore[no-untyped-call]
     solved = []
     for cell in notebook.cells:
         if cell.cell_type == "code" and (names := EXERCISE.findall(cell.source)):

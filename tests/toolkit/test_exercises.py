@@ -34,7 +34,7 @@ DAY_S: Final = 86_400
 WALLET: Final = "0x6be19125abc947115d4aa68e232b9d458470ecdf"
 
 
-def sign(text: str, signer: Any = ADA) -> str:
+def sign(text: str, signer: Any = ADA) -> Any:
     return "0x" + signer.sign_message(encode_defunct(text=text)).signature.hex()
 
 
