@@ -10,6 +10,8 @@ import math
 import time
 from collections.abc import Callable
 
+from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
+
 
 class Clock:
     """Seconds since the Unix epoch, as the emulator sees them.
@@ -18,11 +20,14 @@ class Clock:
 
     Args:
         frozen_at: Unix seconds to stand still at, or None to follow the machine's clock.
+
+    Raises:
+        ValueError: ``frozen_at`` is not a time from 1970-01-01 to 3000-01-01.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
         # Where it stands still, and how far it is ahead. One attribute: nobody sees one changed and not the other.
-        self._set: tuple[float | None, float] = (None if frozen_at is None else _finite(frozen_at), 0.0)
+        self._set: tuple[float | None, float] = (None if frozen_at is None else checked_time(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -50,8 +55,11 @@ class Clock:
 
         Args:
             at: Unix seconds, or None for this very moment.
+
+        Raises:
+            ValueError: ``at`` is not a time from 1970-01-01 to 3000-01-01.
         """
-        self._set = (self.now() if at is None else _finite(at), self._set[1])
+        self._set = (self.now() if at is None else checked_time(at), self._set[1])
         self._changed()
 
     def advance(self, seconds: float) -> None:
@@ -61,10 +69,11 @@ class Clock:
             seconds: How far, at least 0: block timestamps cannot go back.
 
         Raises:
-            ValueError: ``seconds`` is negative or not a finite number.
+            ValueError: ``seconds`` is negative or not a finite number, or the clock would pass 3000-01-01.
         """
-        if _finite(seconds) < 0:
-            raise ValueError(f"time cannot go back ({seconds} s asked): restore a snapshot instead")
+        if not math.isfinite(seconds) or seconds < 0:
+            raise ValueError(f"cannot advance by {seconds!r} seconds: pass a finite number of at least 0")
+        checked_time(self.now() + seconds)
         frozen_at, offset = self._set
         self._set = (None, offset + seconds) if frozen_at is None else (frozen_at + seconds, offset)
         self._changed()
@@ -80,9 +89,24 @@ class Clock:
         return {"frozen_at": frozen_at, "offset": offset}
 
     def restore(self, state: dict[str, float | None]) -> None:
-        """Returns to a state from `state`."""
+        """Returns to a state from `state`.
+
+        Raises:
+            ValueError: The state's time is not from 1970-01-01 to 3000-01-01.
+        """
+        self.check(state)
         self._set = (state["frozen_at"], state["offset"] or 0.0)
         self._changed()
+
+    @staticmethod
+    def check(state: dict[str, float | None]) -> None:
+        """Checks a state from `state` without using it.
+
+        Raises:
+            ValueError: Its time is not from 1970-01-01 to 3000-01-01.
+        """
+        frozen_at = state["frozen_at"]
+        checked_time(time.time() + (state["offset"] or 0.0) if frozen_at is None else frozen_at)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Calls ``listener`` after every freeze, advance, return to real time or restore."""
@@ -93,8 +117,19 @@ class Clock:
             listener()
 
 
-def _finite(value: float) -> float:
+def checked_time(value: float) -> float:
+    """Returns a time that blocks, HTTP dates and RFC 3339 can express.
+
+    Args:
+        value: Unix seconds.
+
+    Raises:
+        ValueError: The value is not a finite number within the bounds.
+    """
     number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not a time: give a finite number of seconds")
+    if not CLOCK_EARLIEST_S <= number <= CLOCK_LATEST_S:  # also false for NaN
+        raise ValueError(
+            f"invalid time {value!r}: expected Unix seconds from {CLOCK_EARLIEST_S} (1970-01-01) "
+            f"to {CLOCK_LATEST_S} (3000-01-01)"
+        )
     return number

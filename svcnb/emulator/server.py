@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 import uvicorn
+from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from svcnb.emulator.http.gate import Gate
@@ -24,8 +26,9 @@ class Server:
     """
 
     def __init__(self, app: Gate) -> None:
+        self._app = app
         config = uvicorn.Config(
-            app,
+            _CutOff(app),
             http=_Protocol,
             lifespan="off",
             ws="none",
@@ -48,18 +51,51 @@ class Server:
         """
         self._server.on_listening = on_listening
         await self._server.serve(sockets=[listener])
+        # Those that were cut off still answer; the parts that they use are ended after that.
+        if tasks := list(self._server.server_state.tasks):
+            if self._server.force_exit:
+                for task in tasks:
+                    task.cancel()
+            await asyncio.wait(tasks, timeout=_GRACE_S)
 
     def stop(self) -> None:
-        """Finishes requests under way, for some seconds, and returns from `run`."""
+        """Finishes requests under way, for some seconds, answers 503 to the others, and returns from `run`."""
+        self._app.stopping = True
         if self._server.should_exit:
             self._server.force_exit = True
         self._server.should_exit = True
 
 
+class _CutOff:
+    """Answers requests that the server cancels when it stops; uvicorn would answer 500 in plain text.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: Gate) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def tracked(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, tracked)
+        except asyncio.CancelledError:
+            if started or not self.app.stopping:
+                raise
+            await self.app.cut_off()(scope, receive, send)
+
+
 class _Protocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words say nothing
         """Answers bytes that are no request as every other error is answered; uvicorn would answer plain text."""
-        answer = cast("Gate", self.config.app).unreadable()
+        answer = cast("_CutOff", self.config.app).app.unreadable()
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
         self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%bConnection: close\r\n\r\n%b" % (head, bytes(answer.body)))
         self.transport.close()

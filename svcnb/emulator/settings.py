@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from svcnb.emulator.clock import checked_time
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
@@ -200,9 +201,9 @@ class Settings(BaseModel):
         word, at, seconds = self.clock.partition("@")
         try:
             if word == "frozen" and at:
-                return float(seconds)
-        except ValueError:
-            pass
+                return checked_time(float(seconds))
+        except ValueError as error:
+            raise ValueError(f"clock {self.clock!r}: {error}") from None
         raise ValueError(f"clock {self.clock!r} is not known: write 'real' or 'frozen@' and Unix seconds")
 
     @cached_property

@@ -54,6 +54,10 @@ RUNS_PAGE_DEFAULT: Final = 50
 RUNS_PAGE_MAX: Final = 100
 KEPT_TRIGGER_RUNS: Final = 10_000
 
+# --- the emulator's clock (times that fit block timestamps, HTTP dates and RFC 3339, with room for what is computed) --
+CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
+CLOCK_LATEST_S: Final = 32_503_680_000  # 3000-01-01T00:00:00Z
+
 # --- client behaviour (reference facts 8) -----------------------------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
 

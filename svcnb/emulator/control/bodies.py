@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from svcnb.emulator.control.faults import Part
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL
+from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 from svcnb.protocol.wire.values import WalletAddress
 
 
@@ -23,8 +24,10 @@ class Nothing(_Body):
 class ClockChange(_Body):
     """Exactly one of its members."""
 
-    freeze: FiniteFloat | None = Field(None, description="Unix seconds to stand still at.")
-    advance: FiniteFloat | None = Field(None, ge=0, description="Seconds to move forward.")
+    freeze: FiniteFloat | None = Field(
+        None, ge=CLOCK_EARLIEST_S, le=CLOCK_LATEST_S, description="Unix seconds to stand still at."
+    )
+    advance: FiniteFloat | None = Field(None, ge=0, le=CLOCK_LATEST_S, description="Seconds to move forward.")
     real: Literal[True] | None = Field(None, description="Follow the machine's clock again.")
 
     @model_validator(mode="after")
@@ -40,7 +43,7 @@ class FaultOrder(_Body):
     part: Part
     status: int | None = Field(None, ge=400, le=599, description="HTTP status; the part's own when absent.")
     delay_ms: int | None = Field(None, ge=0, le=600_000, description="Milliseconds that each call waits first.")
-    times: int | None = Field(None, ge=1, description="How many calls; until cleared when absent.")
+    times: int | None = Field(None, ge=1, le=10**9, description="How many calls; until cleared when absent.")
 
 
 def _wei(value: Any) -> Any:

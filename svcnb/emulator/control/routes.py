@@ -21,6 +21,7 @@ from svcnb.emulator.control.bodies import (
     PaymentOutcome,
 )
 from svcnb.emulator.control.guards import CONTROL
+from svcnb.emulator.control.snapshots import LONGEST_NAME
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint, Handler
 from svcnb.emulator.http.gate import CONTROL_PREFIX
@@ -31,6 +32,7 @@ from svcnb.protocol.wire.values import QueryNumber
 
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
+_MAX_FAULTS: Final = 1_000
 # Addresses of chains often hold their provider's key.
 _CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
@@ -103,22 +105,28 @@ async def snapshots(call: Call, _given: None) -> list[dict[str, Any]]:
 
 async def take_snapshot(call: Call, _body: Nothing) -> dict[str, Any]:
     """Saves database, chain, clock and randomness together."""
-    await call.service.snapshots.take(call.path["name"])
-    return _DONE | {"name": call.path["name"]}
+    name = _snapshot_name(call)
+    await call.service.snapshots.take(name)
+    return _DONE | {"name": name}
 
 
 async def restore_snapshot(call: Call, _body: Nothing) -> dict[str, Any]:
     """Goes back to a saved state."""
-    name = call.path["name"]
-    if not await call.service.snapshots.restore(name):
+    name = _snapshot_name(call)
+    try:
+        found = await call.service.snapshots.restore(name)
+    except ValueError as error:
+        raise StructuredError(409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete it.") from None
+    if not found:
         raise _no_snapshot(name)
     return _DONE | {"name": name}
 
 
 async def remove_snapshot(call: Call, _given: None) -> dict[str, bool]:
     """Forgets a saved state."""
-    if not await call.service.snapshots.remove(call.path["name"]):
-        raise _no_snapshot(call.path["name"])
+    name = _snapshot_name(call)
+    if not await call.service.snapshots.remove(name):
+        raise _no_snapshot(name)
     return _DONE
 
 
@@ -128,7 +136,11 @@ async def clock(call: Call, body: ClockChange) -> dict[str, Any]:
     if body.freeze is not None:
         time.freeze(body.freeze)
     elif body.advance is not None:
-        time.advance(body.advance)
+        try:
+            time.advance(body.advance)
+        except ValueError as error:
+            fix = 'Advance by less, or send {"real": true} to go back to the machine\'s time.'
+            raise StructuredError(400, f"{error}.", fix=fix) from None
     else:
         time.real()
     return {"now": time.now(), "frozen": time.frozen}
@@ -141,6 +153,10 @@ async def faults(call: Call, _given: None) -> list[dict[str, Any]]:
 
 async def add_fault(call: Call, body: FaultOrder) -> dict[str, Any]:
     """Makes the next calls that need a part fail or wait."""
+    if len(call.service.faults.waiting()) >= _MAX_FAULTS:
+        raise StructuredError(
+            400, f"{_MAX_FAULTS} faults wait already, which is the most.", fix="DELETE /_emulator/faults clears them."
+        )
     fault = call.service.faults.add(body.part, body.status, body.delay_ms, body.times)
     return asdict(fault)
 
@@ -196,11 +212,12 @@ async def runs(call: Call, query: RunsQuery) -> dict[str, Any]:
 
 async def run(call: Call, _given: None) -> dict[str, Any]:
     """One execution with its trace."""
-    found = await call.service.runs.one(call.path["request_id"])
+    request_id = call.path["request_id"]
+    found = await call.service.runs.one(request_id) if request_id.isprintable() else None
     if found is None:
         raise StructuredError(
             404,
-            f"No execution has the request id {call.path['request_id'][:80]!r}.",
+            f"No execution has the request id {request_id[:80]!r}.",
             fix="Take the X-Request-Id of the execution's answer; GET /_emulator/runs lists the newest.",
         )
     return found
@@ -223,6 +240,17 @@ async def set_network(call: Call, body: NetworkOrder) -> dict[str, Any]:
 def _network(call: Call) -> dict[str, Any]:
     configured = call.service.network
     return {"policy": configured.policy, "file": None if configured.file is None else str(configured.file)}
+
+
+def _snapshot_name(call: Call) -> str:
+    name = call.path["name"]
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise StructuredError(
+            400,
+            f"Invalid snapshot name {name[:80]!r}: expected 1 to {LONGEST_NAME} printable characters.",
+            fix="Choose a shorter name without control characters.",
+        )
+    return name
 
 
 def _no_snapshot(name: str) -> StructuredError:

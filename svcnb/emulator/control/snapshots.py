@@ -15,12 +15,15 @@ from svcnb.emulator.schema import META, Table, tables
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
 
+LONGEST_NAME: Final = 200
+"""Most characters in a snapshot's name."""
+
 _BYTES: Final = "$bytes"
 
 _SNAPSHOTS: Final = Table(
     "snapshots",
-    """
-    name VARCHAR(200) NOT NULL PRIMARY KEY,
+    f"""
+    name VARCHAR({LONGEST_NAME}) NOT NULL PRIMARY KEY,
     taken_at FLOAT NOT NULL,
     clock VARCHAR NOT NULL,
     randomness VARCHAR NOT NULL,
@@ -79,6 +82,9 @@ class Snapshots:
 
         Returns:
             Whether there is one of that name.
+
+        Raises:
+            ValueError: The snapshot's time is outside the bounds of the clock, which earlier versions did not have.
         """
         service = self._service
         async with service.traffic.exclusive():
@@ -89,6 +95,7 @@ class Snapshots:
             )
             if row is None:
                 return False
+            service.clock.check(json.loads(row["clock"]))  # before anything is replaced
             await service.chain.import_snapshot(row["chain"])
             await service.store.run(lambda connection: _unpack(connection, row["content"]))
             service.randomness.restore(json.loads(row["randomness"]))

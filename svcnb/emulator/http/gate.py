@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -43,7 +44,12 @@ class Gate:
     Args:
         app: The router. Its `ServiceError` become answers here.
         service: The emulator.
+
+    Attributes:
+        stopping: Whether the server stops; what fails because of that is answered 503.
     """
+
+    stopping = False
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         vocabulary = service.vocabulary
@@ -60,6 +66,22 @@ class Gate:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1000})
             return
+        started = False
+
+        async def tracked(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._serve(scope, receive, tracked)
+        except Exception:
+            if started:
+                raise
+            _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
+            await self._bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
         request_id = self._service.randomness.uuid4("request id")
         if asked.get(self._privacy_header):
@@ -85,9 +107,17 @@ class Gate:
             "What came is no HTTP/1.1 request: its request line, a header or the framing of its body cannot be read.",
             fix="Check the method, the length of the address (at most 64 KiB) and Content-Length.",
         )
+        return self._bare(refusal)
+
+    def cut_off(self) -> Response:
+        """The answer to a request that had not ended when the server had to."""
+        return self._bare(STOPPING)
+
+    def _bare(self, refusal: StructuredError) -> Response:
+        """An answer that depends on no other part, since one of them may have failed."""
         answer = failure(refusal, self._docs_base)
-        answer.headers["Date"] = self._date().decode()
-        answer.headers["X-Request-Id"] = self._service.randomness.uuid4("request id")
+        answer.headers["Date"] = formatdate(usegmt=True)
+        answer.headers["X-Request-Id"] = str(uuid4())
         return answer
 
     async def _run(self, scope: Scope, receive: Receive, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
@@ -129,15 +159,13 @@ class Gate:
     def _refusal(self, error: Exception, scope: Scope) -> ServiceError:
         if isinstance(error, ServiceError):
             return error
+        if self.stopping:
+            return STOPPING
         if isinstance(error, Unsupported):
             # Only the control plane asks a chain for what chains in general cannot do.
             return StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
         _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
-        return StructuredError(
-            500,
-            f"The service failed while it handled request {scope['request_id']}. Nothing was charged.",
-            fix="Try again; if it happens again, report it with the request id and the emulator's log.",
-        )
+        return _failed(scope)
 
     async def _preflight(self, asked: dict[bytes, bytes], extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
         headers = [
@@ -153,6 +181,14 @@ class Gate:
         await send({"type": "http.response.body", "body": b""})
 
 
+STOPPING: Final = StructuredError(
+    503,
+    "The service is stopping, and this request had not finished.",
+    fix="Send it again when the service is back. If it changes something, first check whether the change was made.",
+    headers={"Retry-After": "1"},
+)
+"""Answer to a request that the stop of the service cuts off."""
+
 _LOOKED_AT: Final = frozenset(
     {
         b"x-correlation-id",
@@ -162,6 +198,14 @@ _LOOKED_AT: Final = frozenset(
         b"access-control-request-private-network",
     }
 )
+
+
+def _failed(scope: Scope) -> StructuredError:
+    return StructuredError(
+        500,
+        f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
+        fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+    )
 
 
 def _may_read(scope: Scope) -> bool:

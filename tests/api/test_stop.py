@@ -1,0 +1,51 @@
+"""What a request that is under way is answered when the emulator is stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+ENDLESS = "async function main() { await new Promise(done => setTimeout(done, 600000)); }"
+BUSY = "function main() { for (;;) {} }"
+
+
+@pytest.fixture
+def process():
+    with subprocess.Popen(
+        [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        yield running
+        if running.poll() is None:
+            running.kill()
+
+
+@pytest.mark.parametrize("signals", [1, 2], ids=["finished in time", "at once"])
+@pytest.mark.parametrize("code", [ENDLESS, BUSY], ids=["waiting", "busy"])
+def test_a_run_that_a_stop_cuts_off_is_answered_503_with_json(process, connect, code, signals) -> None:
+    ready = json.loads(process.stdout.readline())
+    account = connect(ready["base_url"]).account()
+    answers = []
+    runs = [threading.Thread(target=lambda: answers.append(account.run(code))) for _ in range(2)]
+    for run in runs:
+        run.start()
+    while account.wire.control("/state", method="GET")["engine"]["running"] < len(runs):
+        pass
+    for _ in range(signals):
+        process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=300)
+    for run in runs:
+        run.join(300)
+    assert [answer.status_code for answer in answers] == [503, 503]
+    for answer in answers:
+        assert answer.headers["content-type"] == "application/json"
+        assert int(answer.headers["Retry-After"]) > 0
+        assert answer.json()["error"] == "service_unavailable"
+        assert "is stopping" in answer.json()["message"]
+    assert "Traceback" not in err
+    assert process.returncode == 0
