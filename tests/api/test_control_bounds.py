@@ -6,6 +6,7 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 
 CODE = "function main() { return 1 }"
@@ -46,13 +47,13 @@ def post(wire, path: str, raw: str):
     return wire.call("POST", f"/_emulator{path}", content=raw.encode(), headers={"Content-Type": "application/json"})
 
 
-def is_refused_or_done(answer) -> bool:
+def is_refused_or_done(answer: httpx.Response) -> bool:
     json.loads(answer.text)
     return answer.status_code < 500 and answer.headers["content-type"] == "application/json"
 
 
 def test_every_number_and_text_is_done_or_refused_and_the_server_goes_on(whole) -> None:
-    wrong = []
+    wrong: list[Any] = []
     for path, member, others in MEMBERS:
         for value in VALUES:
             answer = post(whole, path, json.dumps(others | {member: value}))
