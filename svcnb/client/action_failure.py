@@ -10,7 +10,7 @@ from svcnb.client.errors import ActionError, ServiceError
 SCRIPT: Final = "<user_provided_script>"
 """How the runtime names the caller's source in stacks."""
 
-_PREFIX: Final = re.compile(r"\s*Internal server error\s*:?\s*", re.IGNORECASE)
+_PREFIX: Final = re.compile(r"\A\s*Internal server error\s*:?\s*", re.IGNORECASE)
 _THROWN: Final = re.compile(
     r"(?:Uncaught\s+)?(?:\(in promise\)\s+)?(?:(?P<name>[\w$]*(?:Error|Exception))\s*:\s*)?(?P<message>.*)",
 )

@@ -15,7 +15,7 @@ _SECRET_NAME: Final = re.compile(
 _PUBLIC_HASH_NAME: Final = re.compile(r"(?i)hash|tx|transaction|topic|cid|root|digest|block|salt|nonce|\bid\b")
 _WORD32: Final = re.compile(r"(?<![0-9a-fA-Fx])(?:0x)?[0-9a-fA-F]{64}(?![0-9a-fA-F])")
 _MNEMONIC: Final = re.compile(r"(?<![\w])(?:[a-z]{3,8}\s+){11,23}[a-z]{3,8}(?![\w])")
-_SIGNED: Final = re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
+_SIGNED: Final = re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")
 _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 
 

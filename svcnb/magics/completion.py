@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 COMPLETER: Final = "svcnb.actions"
 _FIRST_LINE: Final = re.compile(r"\s*%%action\b")
 _LINE_MAGIC: Final = re.compile(r"\s*%svc\b(?P<rest>.*)")
-_PATH: Final = re.compile(r"[A-Za-z_$][\w$]*(?:\.[\w$]*)*\Z")
-_WORD: Final = re.compile(r"\S*\Z")
+_PATH: Final = re.compile(r"(?<![\w$.])[A-Za-z_$][\w$]*(?:\.[\w$]*)*\Z")
+_WORD: Final = re.compile(r"(?<!\S)\S*\Z")
 
 
 class ActionCompleter:

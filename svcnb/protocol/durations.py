@@ -7,7 +7,7 @@ import re
 from datetime import timedelta
 
 _UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
+_PART = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|[smhdw])")
 
 
 def seconds(span: float | str | timedelta) -> float:

@@ -36,7 +36,7 @@ HASH_BYTES: Final = 32
 ADDRESS_BYTES: Final = 20
 ZERO_ADDRESS: Final = "0x" + "0" * 40
 
-_HEX: Final = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2})*)\Z")
+_HEX: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]*)\Z")
 _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
 _HASH: Final = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 
@@ -63,7 +63,7 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
     if not isinstance(text, str):
         raise TypeError(f"the {what} is hex text, not {type(text).__name__}")
     found = _HEX.match(text.strip())
-    if not found:
+    if not found or len(found[1]) % 2:
         raise MalformedHex(
             f"the {what} is no hex: {len(text.strip())} characters, want an even number of the digits 0-9 and a-f, "
             "0x in front or not"

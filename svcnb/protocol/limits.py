@@ -37,6 +37,8 @@ DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1
 JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
+MAX_JSON_VALUES: Final = 250_000
+"""Most values in one JSON body, so that parsing takes milliseconds and not seconds."""
 
 # --- triggers (specification 4.5, 8; reference facts 10) ---------------------------------------------------------
 SCHEDULE_SCAN_S: Final = 30
@@ -57,6 +59,16 @@ KEPT_TRIGGER_RUNS: Final = 10_000
 # --- the emulator's clock (times that fit block timestamps, HTTP dates and RFC 3339, with room for what is computed) --
 CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
 CLOCK_LATEST_S: Final = 32_503_680_000  # 3000-01-01T00:00:00Z
+
+# --- bounds of untrusted input -----------------------------------------------------------------------------------
+MAX_MESSAGE_BYTES: Final = 1024 * 1024
+"""Longest message of Encrypt. Decrypt takes what Encrypt makes of it."""
+MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
+"""Longest body of one outbound request."""
+MAX_CID_CHARS: Final = 1_024
+"""Longest text that a key operation takes for a CID."""
+MAX_SCANNED_SOURCE: Final = 256 * 1024
+"""Longest source that the engine auto searches for names, in characters. Longer ones run on v8."""
 
 # --- client behaviour (reference facts 8) -----------------------------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 _REPEATERS: Final = frozenset({"map", "forEach", "filter", "flatMap", "reduce", "from"})
 _PARAMS: Final = frozenset({"params", "jsParams", "js_params"})
-_IMPORT: Final = re.compile(r"(?:@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d+[\w.+-]*(?:/[^#]*)?(?:#sha384-[A-Za-z0-9+/=]+)?\Z")
+_IMPORT: Final = re.compile(r"(?:@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d++[\w.+-]*(?:/[^#]*)?(?:#sha384-[A-Za-z0-9+/=]+)?\Z")
 _SECRET_NAME: Final = re.compile(r"(?i)secret|private|mnemonic|passw|api_?key|token")
 _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z|(?:[a-z]{3,8} ){11,23}[a-z]{3,8}\Z")
 

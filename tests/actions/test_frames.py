@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies
@@ -18,6 +19,11 @@ def frame(body: object, blob: bytes = b"", secret: bytes = SECRET) -> bytes:
     return secret + struct.pack("<II", len(text), len(blob)) + text + blob
 
 
+def feed(reader: FrameReader, data: bytes) -> list[tuple[dict[str, Any], bytes]]:
+    reader.add(data)
+    return [(frame.body(), frame.blob) for frame in reader.frames()]
+
+
 @given(
     strategies.lists(
         strategies.tuples(strategies.dictionaries(strategies.text(), strategies.integers()), strategies.binary())
@@ -29,10 +35,10 @@ def test_frames_come_out_whole_however_the_bytes_arrive(messages: list[tuple[dic
     reader = FrameReader(SECRET, 10_000)
     seen = []
     for cut in cuts:
-        seen += list(reader.feed(data[:cut]))
+        seen += feed(reader, data[:cut])
         data = data[cut:]
-    seen += list(reader.feed(data))
-    assert [(f.body, f.blob) for f in seen] == messages
+    seen += feed(reader, data)
+    assert seen == messages
 
 
 @pytest.mark.parametrize(
@@ -52,14 +58,19 @@ def test_frames_come_out_whole_however_the_bytes_arrive(messages: list[tuple[dic
 )
 def test_bytes_that_are_no_frame_of_the_bootstrap_are_refused(data: bytes):
     with pytest.raises(BadFrame):
-        list(FrameReader(SECRET, 1_000).feed(data))
+        feed(FrameReader(SECRET, 1_000), data)
 
 
 @given(strategies.binary(min_size=24))
 def test_random_bytes_never_pass(data: bytes):
     with pytest.raises(BadFrame):
-        list(FrameReader(SECRET, 1_000).feed(data))
+        feed(FrameReader(SECRET, 1_000), data)
 
 
 def test_a_packed_frame_states_its_lengths():
     assert pack({"a": "é"}, b"xyz") == struct.pack("<II", 14, 3) + b'{"a":"\\u00e9"}' + b"xyz"
+
+
+def test_a_frame_of_many_values_is_refused_before_it_is_parsed():
+    with pytest.raises(BadFrame, match="too many values"):
+        feed(FrameReader(SECRET, 1_000), frame({"kind": "log", "text": [1] * 20_000}))

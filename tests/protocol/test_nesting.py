@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies
 
-from svcnb.protocol.nesting import deeper_than
+from svcnb.protocol.nesting import deeper_than, more_values_than
 
 values = strategies.recursive(
     strategies.none() | strategies.integers() | strategies.text(),
@@ -37,3 +39,59 @@ def test_a_text_of_openings_is_deep(text: bytes):
 
 def test_brackets_inside_of_texts_do_not_count():
     assert not deeper_than(json.dumps(["[" * 500, '"{\\' * 500]).encode(), 128)
+
+
+@pytest.fixture
+def little_processor_time() -> Iterator[None]:
+    """Ends a test that uses a minute of processor time. Work that grows with the square of the text would take days."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it takes more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 200 + b'"' + b'\\"' * 2_000_000,
+        b"[" * 200 + b'"' * 4_000_001,
+        b"[" * 200 + b'"' + b"\\" * 4_000_000,
+        b"]" * 4_000_000 + b"[" * 200,
+    ],
+    ids=["escaped quotes that never close", "quotes", "backslashes", "closing brackets"],
+)
+@pytest.mark.usefixtures("little_processor_time")
+def test_hostile_texts_are_measured_in_linear_time(text: bytes):
+    deeper_than(text, 128)
+    more_values_than(text, 128)
+
+
+@given(values)
+def test_values_are_counted_outside_of_texts(value: Any):
+    text = json.dumps(value, ensure_ascii=False).encode(errors="replace")
+    assert not more_values_than(text, separators(value))
+    if separators(value):
+        assert more_values_than(text, separators(value) - 1)
+
+
+def separators(value: Any) -> int:
+    """Commas and opening brackets of a value's JSON."""
+    if not isinstance(value, (list, dict)):
+        return 0
+    members = list(value.values()) if isinstance(value, dict) else value
+    return 1 + max(0, len(members) - 1) + sum(map(separators, members))
+
+
+@pytest.mark.parametrize("width", [65_535, 65_536, 65_537, 131_072])
+def test_an_escape_may_lie_across_two_blocks(width: int):
+    text = b'["' + b"x" * (width - 3) + b'\\"[[[[", "' + b"\\\\" * width + b'"]'
+    assert not deeper_than(text, 1)
+    assert more_values_than(text, 1)
+    assert not more_values_than(text, 2)

@@ -12,7 +12,7 @@ from svcnb.emulator.actions.protocol import EngineState, Host, Outcome
 from svcnb.emulator.actions.repeat import RepeatableHost
 from svcnb.emulator.actions.session import HOST_LOST_TEXT, timeout_text
 from svcnb.emulator.actions.v8 import V8Engine
-from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.limits import MAX_SCANNED_SOURCE, ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
@@ -90,7 +90,9 @@ class AutoEngine:
         if self._v8_asleep:
             self._v8_asleep = False
             await self._v8.start()
-        mark = hashlib.sha256(source.encode(errors="surrogatepass")).digest()
+        mark = b""
+        if len(source) <= MAX_SCANNED_SOURCE:
+            mark = hashlib.sha256(source.encode(errors="surrogatepass")).digest()
         why = self._reason(source, mark)
         if why is not None:
             outcome = await self._v8.run(source, params, limits, host)
@@ -140,6 +142,8 @@ class AutoEngine:
         return second._replace(elapsed_s=total_s, error=error)
 
     def _reason(self, source: str, mark: bytes) -> str | None:
+        if len(source) > MAX_SCANNED_SOURCE:
+            return f"it is longer than {MAX_SCANNED_SOURCE} characters"
         if (name := lacking_name(source)) is not None:
             return f"it names {name}"
         return self._learned.get(mark)

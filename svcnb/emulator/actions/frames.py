@@ -12,12 +12,15 @@ import struct
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from svcnb.protocol.nesting import deeper_than
+from svcnb.protocol.nesting import deeper_than, more_values_than
 
 SECRET_BYTES: Final = 16
-MAX_JSON_BYTES: Final = 16 * 1024 * 1024
+MAX_JSON_BYTES: Final = 4 * 1024 * 1024
+"""Longest JSON text of a frame. The engine refuses a call that is longer before it sends it."""
 
 _MAX_DEPTH: Final = 8
+_MAX_VALUES: Final = 10_000
+"""Most values in one frame: enough for 3,000 request headers."""
 _LENGTHS = struct.Struct("<II")
 _TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -30,12 +33,28 @@ class Frame(NamedTuple):
     """One message of an isolate.
 
     Attributes:
-        body: JSON object.
+        text: JSON text, not parsed yet.
         blob: Bytes that came with it.
     """
 
-    body: dict[str, Any]
+    text: bytes
     blob: bytes
+
+    def body(self) -> dict[str, Any]:
+        """Parses the text.
+
+        Raises:
+            BadFrame: It is not a JSON object, nests too deep, or holds too many values.
+        """
+        if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
+            raise BadFrame("a frame that nests too deep or holds too many values")
+        try:
+            body = json.loads(self.text.decode())
+        except ValueError:
+            raise BadFrame("a frame that holds no JSON") from None
+        if not isinstance(body, dict):
+            raise BadFrame("a frame that is no JSON object")
+        return body
 
 
 def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
@@ -57,14 +76,17 @@ class FrameReader:
         self._max_blob_bytes = max_blob_bytes
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """Takes bytes in, gives whole frames out.
+    def add(self, data: bytes) -> None:
+        """Takes bytes in, which `frames` looks at."""
+        self._buffer += data
+
+    def frames(self) -> Iterator[Frame]:
+        """Gives whole frames out. The caller may stop early and ask again.
 
         Raises:
-            BadFrame: Wrong secret, impossible lengths, or no JSON object.
+            BadFrame: Wrong secret, or impossible lengths.
         """
         buffer = self._buffer
-        buffer += data
         header = SECRET_BYTES + _LENGTHS.size
         while len(buffer) >= header:
             if not hmac.compare_digest(bytes(buffer[:SECRET_BYTES]), self._secret):
@@ -75,15 +97,7 @@ class FrameReader:
             total = header + json_length + blob_length
             if len(buffer) < total:
                 return
-            text = bytes(buffer[header : header + json_length])
-            if deeper_than(text, _MAX_DEPTH):
-                raise BadFrame("a frame that nests too deep")
-            try:
-                body = json.loads(text.decode())
-            except ValueError:
-                raise BadFrame("a frame that holds no JSON") from None
-            if not isinstance(body, dict):
-                raise BadFrame("a frame that is no JSON object")
-            blob = bytes(buffer[header + json_length : total])
+            with memoryview(buffer) as view:
+                frame = Frame(bytes(view[header : header + json_length]), bytes(view[header + json_length : total]))
             del buffer[:total]
-            yield Frame(body, blob)
+            yield frame

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
-from svcnb.emulator.keys.cipher import NONCE_BYTES, CipherError, decrypt, encrypt
+from svcnb.emulator.keys.cipher import NONCE_BYTES, TAG_BYTES, CipherError, decrypt, encrypt
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
-from svcnb.protocol.limits import ActionLimits
+from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, ActionLimits
 
 if TYPE_CHECKING:
     from svcnb.emulator.actions.network import Network
     from svcnb.emulator.actions.packages import Packages
     from svcnb.emulator.randomness import Randomness
+
+
+# Two digits a byte, behind an optional 0x.
+_MAX_CIPHERTEXT_CHARS: Final = 2 + 2 * (NONCE_BYTES + MAX_MESSAGE_BYTES + TAG_BYTES)
 
 
 class KeyRefused(Exception):
@@ -86,28 +91,36 @@ class ActionHost:
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
         """Any action's compressed public key; needs no permission (specification 1.9)."""
-        return compressed_public_key(self._custody.action_secret(ipfs_id))
+        return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
         """Any action's address; needs no permission (specification 1.9)."""
-        return address_of(self._custody.action_secret(ipfs_id))
+        return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
         """Encrypts under a wallet's secret, with a fresh nonce."""
+        if len(message) > MAX_MESSAGE_BYTES or len(message.encode(errors="replace")) > MAX_MESSAGE_BYTES:
+            raise OperationRefused(f"Encrypt: the message is too long, maximum {MAX_MESSAGE_BYTES} bytes")
         secret = await self._secret(pkp_id)
         if self._randomness is None:
             nonce = os.urandom(NONCE_BYTES)
         else:
             nonce = self._randomness.bytes(NONCE_BYTES, "action nonce")
         try:
+            if len(message) > LARGE_BYTES:
+                return await offload(encrypt, secret, message, nonce)
             return encrypt(secret, message, nonce)
         except CipherError as error:
             raise OperationRefused(f"Encrypt: {error}") from None
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
         """The reverse of `encrypt`."""
+        if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
+            raise OperationRefused(f"Decrypt: the ciphertext is too long, maximum {_MAX_CIPHERTEXT_CHARS} characters")
         secret = await self._secret(pkp_id)
         try:
+            if len(ciphertext) > LARGE_BYTES:
+                return await offload(decrypt, secret, ciphertext)
             return decrypt(secret, ciphertext)
         except CipherError as error:
             raise OperationRefused(f"Decrypt: {error}") from None
@@ -123,10 +136,16 @@ class ActionHost:
                 f"Cannot import {specifier!r}: this emulator has no package folder. Start it with "
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
-        return self._packages.load(specifier, importer)
+        return await offload(self._packages.load, specifier, importer)
 
     async def _secret(self, pkp_id: str) -> bytes:
         try:
             return await self._wallet_secret(pkp_id)
         except KeyRefused as refused:
             raise OperationRefused(str(refused)) from None
+
+
+def _bounded(ipfs_id: str) -> str:
+    if len(ipfs_id) > MAX_CID_CHARS:
+        raise OperationRefused(f"the ipfsId has {len(ipfs_id)} characters, at most {MAX_CID_CHARS} are accepted")
+    return ipfs_id

@@ -153,7 +153,7 @@ class PooledEngine(ABC):
         try:
             if not self._reuse and self._shares.greedy(host.account):
                 session.give_way(aside=True)
-            session.begin(source, params)
+            await session.begin(source, params)
             # What follows is done while the isolate works already.
             self._sessions.add(session)
             self._look_after()

@@ -17,6 +17,7 @@ from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.answers import encode
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.offload import LARGE_BYTES, offload
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import hashed_cid
@@ -58,7 +59,7 @@ def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
 
 async def action_id(_call: Call, source: str) -> str:
     """The CID of a source: body and answer are JSON strings."""
-    return _cid(source)
+    return await _cid(source)
 
 
 async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
@@ -67,7 +68,7 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
     Costs $0.01 a second of wall clock, at least one, charged only on success.
     """
     service = call.service
-    source, cid = _source(call, body)
+    source, cid = await _source(call, body)
     action_hash = _action_hash(cid)
     note = _Note(call, cid)
     try:
@@ -102,12 +103,12 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
     raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
 
 
-def _source(call: Call, body: RunActionRequest) -> tuple[str, str]:
+async def _source(call: Call, body: RunActionRequest) -> tuple[str, str]:
     limit = call.service.settings.limits.max_code_length
     if body.code:
         if len(body.code) > limit or len(body.code.encode()) > limit:
             raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes, at most {limit} are allowed")
-        return body.code, _cid(body.code)
+        return body.code, await _cid(body.code)
     if body.code is None and body.ipfs_id:
         source = call.service.sources.get(body.ipfs_id)
         if source is None:
@@ -125,9 +126,9 @@ def _action_hash(cid: str) -> int:
     return int(hashed_cid(cid), 16)
 
 
-def _cid(source: str) -> str:
+async def _cid(source: str) -> str:
     try:
-        return source_cid(source)
+        return await offload(source_cid, source) if len(source) > LARGE_BYTES else source_cid(source)
     except MalformedValue as error:
         raise EndpointFailure(400, str(error)) from None
 

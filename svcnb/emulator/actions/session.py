@@ -7,27 +7,32 @@ import json
 import math
 import os
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
-from svcnb.emulator.actions.frames import SECRET_BYTES, BadFrame, Frame, FrameReader, pack
+from svcnb.emulator.actions.frames import MAX_JSON_BYTES, SECRET_BYTES, BadFrame, Frame, FrameReader, pack
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
-from svcnb.protocol.limits import ActionLimits
+from svcnb.emulator.offload import LARGE_BYTES, is_large, offload
+from svcnb.protocol.limits import MAX_FETCH_REQUEST_BYTES, ActionLimits
 from svcnb.protocol.nesting import deeper_than
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
+# Bytes of calls that one action may have in flight; past it the isolate's channel is not read either.
+_MAX_IN_FLIGHT_BYTES = 4 * 2**20
 # Frames heard in one turn of the event loop, so that a flood of them does not keep others waiting.
 _AT_ONCE = 8
 # Our own work among the calls of an isolate, whose ids begin with 1.
-_AUTOPSY, _FUNDS, _LAST_LOOK = -1, -2, -3
+_AUTOPSY, _FUNDS, _LAST_LOOK, _PARSING, _ENDING = -1, -2, -3, -4, -5
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
 _MAX_TRAP_CHARS = 200
 _MAX_RESPONSE_DEPTH = 128
+# Only the bootstrap holds the secret, so these mean a defect or an escape. Either way: no answer from that isolate.
+_NOT_OF_THE_BOOTSTRAP = (BadFrame, KeyError, TypeError, ValueError, AttributeError)
 # What the engine itself may add to the heap: young generation, compiled code, buffers on their way.
 _MEMORY_SLACK = 48 * 2**20
 # What V8, Rust's allocator and Deno write when memory runs out.
@@ -94,26 +99,31 @@ class Session:
         self._alone = alone
         self.answered = False
         self._secret = os.urandom(SECRET_BYTES)
-        self._reader = FrameReader(self._secret, max(limits.max_response_length, limits.max_fetch_bytes))
+        self._reader = FrameReader(self._secret, max(limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
         self._logs: list[str] = []
         self._log_bytes = 0
         self._key_operations = 0
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
+        self._in_flight_bytes = 0
         self._held_back = False
         self._more: asyncio.Handle | None = None
         self.lowered = False
         self._next_look: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
-    def begin(self, source: str, params: object) -> None:
+    async def begin(self, source: str, params: object) -> None:
         """Hands the job to the isolate, which works from now on.
 
         Args:
             source: JavaScript text.
             params: What ``main`` receives.
         """
-        self._isolate.begin(self._job(source, params), self._receive, self._lost)
+        if is_large([source, params]):
+            job = await offload(self._job, source, params)
+        else:
+            job = self._job(source, params)
+        self._isolate.begin(job, self._receive, self._lost)
 
     async def end(self, waited_s: float = 0.0) -> Outcome:
         """Sees the run through to its end; the isolate is to be closed afterwards.
@@ -172,9 +182,7 @@ class Session:
             self._next_look = asyncio.get_running_loop().call_later(meter.every_s, self._look_at_funds, meter)
 
     def _look_at_funds(self, meter: Meter) -> None:
-        task = asyncio.ensure_future(self._end_unless_paid(meter))
-        self._calls[_FUNDS] = task
-        task.add_done_callback(lambda _: self._calls.pop(_FUNDS, None))
+        self._do(_FUNDS, self._end_unless_paid(meter))
 
     async def _end_unless_paid(self, meter: Meter) -> None:
         if await meter.lasts(self._trace.elapsed_s):
@@ -192,27 +200,67 @@ class Session:
             "timeoutMs": self._limits.timeout_ms,
             "memoryBytes": self._limits.memory_limit_mb * 2**20,
             "busyMs": self._busy_ms,
+            "maxCallBytes": MAX_JSON_BYTES,
+            "maxRequestBytes": MAX_FETCH_REQUEST_BYTES,
         }
         return pack(body, self._secret)
 
     # --- what the isolate says ----------------------------------------------------------------------------------
 
     def _receive(self, data: bytes) -> None:
+        self._reader.add(data)
+        if _PARSING in self._calls:
+            return
         try:
-            for heard, frame in enumerate(self._reader.feed(data), 1):
+            for heard, frame in enumerate(self._reader.frames(), 1):
                 if self._finished.done() or self.answered:
                     return
-                self._hear(frame)
-                if heard == _AT_ONCE or len(self._calls) >= _MAX_IN_FLIGHT:
+                if len(frame.text) > LARGE_BYTES:
+                    self._do(_PARSING, self._hear_large(frame))
+                else:
+                    self._hear(frame.body(), frame)
+                if heard == _AT_ONCE or self._is_occupied:
                     self._hold_back()
                     return
-        except (BadFrame, KeyError, TypeError, ValueError, AttributeError):
-            # Only the bootstrap holds the secret, so this is a defect or an escape. Either way: no answer from it.
+        except _NOT_OF_THE_BOOTSTRAP:
             self._fail("host", HOST_LOST_TEXT)
             return
         if self._held_back:
             self._held_back = False
             self._isolate.resume()
+
+    async def _hear_large(self, frame: Frame) -> None:
+        """Parses a long text outside of the event loop. Frames behind it wait, so that their order stays."""
+        try:
+            self._hear(await offload(frame.body), frame)
+        except _NOT_OF_THE_BOOTSTRAP:
+            self._fail("host", HOST_LOST_TEXT)
+
+    def _do(self, number: int, work: Coroutine[Any, Any, None], size: int = 0) -> None:
+        """Starts a task that ends with the run.
+
+        Args:
+            number: The isolate's id of a call, or one of ours.
+            work: The task.
+            size: Bytes that it holds.
+        """
+        self._in_flight_bytes += size
+        task = self._calls[number] = asyncio.ensure_future(work)
+        task.add_done_callback(lambda _: self._done(number, size))
+
+    def _done(self, number: int, size: int) -> None:
+        del self._calls[number]
+        self._in_flight_bytes -= size
+        self._go_on_soon()
+
+    @property
+    def _is_occupied(self) -> bool:
+        """Whether the isolate has to wait with what it asks next."""
+        return (
+            _PARSING in self._calls
+            or len(self._calls) >= _MAX_IN_FLIGHT
+            or self._in_flight_bytes >= _MAX_IN_FLIGHT_BYTES
+        )
 
     def _hold_back(self) -> None:
         """Stops listening until what the reader holds already has been heard, a few frames at a time."""
@@ -222,27 +270,31 @@ class Session:
         self._go_on_soon()
 
     def _go_on_soon(self) -> None:
-        if self._held_back and not self._finished.done() and self._more is None and len(self._calls) < _MAX_IN_FLIGHT:
+        if self._held_back and not self._finished.done() and self._more is None and not self._is_occupied:
             self._more = asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
         self._more = None
         self._receive(b"")
 
-    def _hear(self, frame: Frame) -> None:
-        kind = frame.body["kind"]
+    def _hear(self, body: dict[str, Any], frame: Frame) -> None:
+        kind = body["kind"]
         if kind == "end":
-            self._hear_end(frame)
+            self._hear_end(body, frame.blob)
         elif kind == "log":
-            self._hear_log(str(frame.body["text"]))
+            self._hear_log(str(body["text"]))
         elif kind == "cancel":
-            call_id = int(frame.body["id"])
+            call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
                 # In the next turn: what is asked and called off at once has been asked all the same, which a host that
                 # repeats a run has to know.
                 asyncio.get_running_loop().call_soon(task.cancel)
         else:
-            self._hear_call(str(kind), int(frame.body["id"]), frame)
+            call_id = int(body["id"])
+            if call_id < 1 or call_id in self._calls:
+                raise BadFrame("a call id that is used or is not the isolate's to use")
+            work = self._answer(str(kind), call_id, body, frame.blob)
+            self._do(call_id, work, len(frame.text) + len(frame.blob))
 
     def _hear_log(self, text: str) -> None:
         size = len(text.encode(errors="replace"))
@@ -252,16 +304,22 @@ class Session:
         self._logs.append(text)
         self._trace.add("console", bytes=size)
 
-    def _hear_end(self, frame: Frame) -> None:
+    def _hear_end(self, body: dict[str, Any], blob: bytes) -> None:
         self.answered = True
-        if frame.body["ok"] is not True:
-            self._hear_failure(frame.body["error_kind"], str(frame.body["text"])[:_MAX_ERROR_CHARS])
+        if body["ok"] is not True:
+            self._hear_failure(body["error_kind"], str(body["text"])[:_MAX_ERROR_CHARS])
             return
-        if len(frame.blob) > self._limits.max_response_length:
+        if len(blob) > self._limits.max_response_length:
             too_long = f"Response is too long, maximum {self._limits.max_response_length} bytes"
             self._fail("throw", f"Uncaught (in promise) Error: {too_long}")
             return
-        self._finish(ok=True, response=response_value(frame.blob))
+        if len(blob) > LARGE_BYTES:
+            self._do(_ENDING, self._finish_with_large(blob))
+        else:
+            self._finish(ok=True, response=response_value(blob))
+
+    async def _finish_with_large(self, blob: bytes) -> None:
+        self._finish(ok=True, response=await offload(response_value, blob))
 
     def _hear_failure(self, kind: object, text: str) -> None:
         if kind == "timeout":
@@ -274,9 +332,7 @@ class Session:
         elif kind == "syntax" or not self._alone:
             self._fail("syntax" if kind == "syntax" else "throw", text)
         else:
-            task = asyncio.ensure_future(self._fail_as_thrown(text))
-            self._calls[_LAST_LOOK] = task
-            task.add_done_callback(lambda _: self._calls.pop(_LAST_LOOK, None))
+            self._do(_LAST_LOOK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
         """Looks at the memory once more: it may have taken all that there is, and been refused more, between looks."""
@@ -285,35 +341,28 @@ class Session:
         else:
             self._fail("throw", text)
 
-    def _hear_call(self, kind: str, call_id: int, frame: Frame) -> None:
-        if call_id < 1 or call_id in self._calls:
-            raise BadFrame("a call id that is used or is not the isolate's to use")
-        task = asyncio.ensure_future(self._answer(kind, call_id, frame))
-        self._calls[call_id] = task
-        task.add_done_callback(lambda _: self._answered(call_id))
-
-    def _answered(self, call_id: int) -> None:
-        del self._calls[call_id]
-        self._go_on_soon()
-
-    async def _answer(self, kind: str, call_id: int, frame: Frame) -> None:
+    async def _answer(self, kind: str, call_id: int, body: dict[str, Any], blob: bytes) -> None:
         try:
-            body, blob = await self._operate(kind, frame)
+            answer, answer_blob = await self._operate(kind, body, blob)
         except OperationRefused as refused:
-            body, blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
+            answer, answer_blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
         except Exception:  # noqa: BLE001 - whatever failed is ours; the text must not carry what it was about
             if not self.answered:
-                text = f"The operation {kind} failed inside the service. Nothing was charged; run it again."
+                text = f"The operation {kind[:32]} failed inside the service. Nothing was charged; run it again."
                 self._fail("host", text)
             return
-        self._isolate.write(pack({"id": call_id, **body}, blob))
+        if is_large(answer):
+            packed = await offload(pack, {"id": call_id, **answer}, answer_blob)
+        else:
+            packed = pack({"id": call_id, **answer}, answer_blob)
+        self._isolate.write(packed)
 
-    async def _operate(self, kind: str, frame: Frame) -> tuple[dict[str, Any], bytes]:
+    async def _operate(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
         if kind == "fetch":
-            return await self._fetch(frame)
+            return await self._fetch(body, blob)
         if kind == "import":
-            return await self._import(frame.body)
-        return {"value": await self._key_operation(kind, frame.body)}, b""
+            return await self._import(body)
+        return {"value": await self._key_operation(kind, body)}, b""
 
     # --- operations ---------------------------------------------------------------------------------------------
 
@@ -351,8 +400,7 @@ class Session:
         self._trace.timed(event, since, operation=kind)
         return value
 
-    async def _fetch(self, frame: Frame) -> tuple[dict[str, Any], bytes]:
-        body = frame.body
+    async def _fetch(self, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url)
@@ -364,7 +412,7 @@ class Session:
             self._trace.add("fetch", method=method, host="", scheme=parts.scheme)
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
-        request = FetchRequest(method, url, headers, frame.blob if body["hasBody"] else None, str(body["redirect"]))
+        request = FetchRequest(method, url, headers, blob if body["hasBody"] else None, str(body["redirect"]))
         since = self._trace.add("fetch", **about, phase="start")
         try:
             answer = await self._host.fetch(request, self._limits)
@@ -397,9 +445,7 @@ class Session:
 
     def _lost(self) -> None:
         if not self._finished.done() and not self.answered:
-            task = asyncio.ensure_future(self._autopsy())
-            self._calls[_AUTOPSY] = task
-            task.add_done_callback(lambda _: self._calls.pop(_AUTOPSY, None))
+            self._do(_AUTOPSY, self._autopsy())
 
     async def _autopsy(self) -> None:
         how, last_words = await self._isolate.died()

@@ -139,7 +139,7 @@ async def _fields(call: Call) -> dict[str, str]:
     data = await read_bytes(call.request, _LARGEST_BODY)
     if call.request.headers.get("content-type", "").startswith(_FORM):
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
-    body = parse(data)
+    body = await parse(data)
     if not isinstance(body, dict):
         raise ProcessorRefusal(400, "parameter_invalid", "The body must be a JSON object or a form.")
     return {name: value for name, value in body.items() if isinstance(value, str)}

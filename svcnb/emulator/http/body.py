@@ -10,6 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.emulator.http.mismatch import sentence
+from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.protocol.limits import MAX_JSON_VALUES
+from svcnb.protocol.nesting import more_values_than
 from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
 
 _READ_ANYWAY = 8
@@ -62,24 +65,40 @@ def require_plain(request: Request) -> None:
         )
 
 
-def parse(data: bytes) -> Any:
-    """JSON from bytes.
+async def parse(data: bytes) -> Any:
+    """JSON from bytes. Large ones are parsed outside of the event loop.
 
     Raises:
-        StructuredError: 400, the bytes are not UTF-8 JSON.
+        StructuredError: 400, the bytes are not UTF-8 JSON, or hold too many values.
     """
     if not data.strip():
         raise StructuredError(
             400, "The request has no body, and a JSON body is wanted here.", fix=f"Send one. {_SPECIFICATION}"
         )
     try:
-        return from_json(data, allow_inf_nan=False)
+        return await read_json(data)
     except ValueError as error:
         raise StructuredError(
             400,
             f"The body is not valid JSON: {error}.",
             fix="Send UTF-8 JSON with the header Content-Type: application/json.",
         ) from None
+
+
+async def read_json(data: bytes) -> Any:
+    """As `parse`, for callers with errors of their own.
+
+    Raises:
+        ValueError: The bytes are not UTF-8 JSON, or hold more than `MAX_JSON_VALUES` values.
+    """
+    return read_json_now(data) if len(data) <= LARGE_BYTES else await offload(read_json_now, data)
+
+
+def read_json_now(data: bytes) -> Any:
+    """As `read_json`, in the calling thread."""
+    if more_values_than(data, MAX_JSON_VALUES):
+        raise ValueError(f"it holds more than {MAX_JSON_VALUES} values, which is the most that are accepted")
+    return from_json(data, allow_inf_nan=False)
 
 
 def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body") -> Any:

@@ -191,7 +191,7 @@ class Endpoint:
         if self.request is not None:
             require_plain(call.request)
             data = await read_bytes(call.request, settings.max_body_bytes)
-            return validate(self._body_adapter, parse(data), strict=settings.strict_types)
+            return validate(self._body_adapter, await parse(data), strict=settings.strict_types)
         return None
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic_core import from_json
 from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
-from svcnb.emulator.http.body import read_bytes
+from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint, Guard
 from svcnb.emulator.http.origins import host_name, is_local_name, is_trusted_origin
 
@@ -46,7 +45,7 @@ async def gateway(call: Call, _given: None) -> Response:
     service = call.service
     data = await read_bytes(call.request, service.settings.max_body_bytes)
     try:
-        body: Any = from_json(data, allow_inf_nan=False)
+        body: Any = await read_json(data)
     except ValueError as error:
         return answer(
             {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}

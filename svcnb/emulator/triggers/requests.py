@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.body import read_bytes
+from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.triggers.errors import Refused, bad, not_found
@@ -83,7 +82,7 @@ class Ask:
         """
         data = await self.bytes(self.triggers.max_body_bytes)
         try:
-            return from_json(data, allow_inf_nan=False)
+            return await read_json(data)
         except ValueError:
             raise bad("invalid_json", "The body is not JSON in UTF-8.") from None
 

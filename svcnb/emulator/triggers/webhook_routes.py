@@ -8,6 +8,7 @@ from uuid import UUID
 from starlette.responses import JSONResponse, Response
 
 from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.offload import LARGE_BYTES, offload
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, room
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.requests import Ask, not_found, row
@@ -42,7 +43,11 @@ async def receive(ask: Ask) -> Response:
     trigger = await _target(ask)
     body = await ask.bytes(MAX_WEBHOOK_BYTES)
     headers = safe_headers(request.scope["headers"], triggers.vocabulary)
-    given = to_json(run_input(body, ask.header("content-type"), headers))
+    content_type = ask.header("content-type")
+    if len(body) > LARGE_BYTES:
+        given = await offload(_input_text, body, content_type, headers)
+    else:
+        given = _input_text(body, content_type, headers)
     await triggers.posts_by_user.count_among_all(triggers.store, trigger.user_id, now)
     identifier = triggers.randomness.uuid4("trigger run")
 
@@ -57,6 +62,10 @@ async def receive(ask: Ask) -> Response:
     await triggers.store.run(work)
     triggers.lanes.wake(trigger.id)
     return JSONResponse({"run_id": identifier, "status": "queued"}, 202)
+
+
+def _input_text(body: bytes, content_type: str, headers: dict[str, list[str]]) -> str:
+    return to_json(run_input(body, content_type, headers))
 
 
 async def _target(ask: Ask) -> TriggerRecord:

@@ -1,4 +1,5 @@
 /** The namespace of the service inside an action: `Svc.Actions`, `Svc.Auth`, `Svc.Headers` and their short names. */
+import { bounded } from "./call_limits.ts";
 import { call } from "./channel.ts";
 import type { Imported } from "./imports.ts";
 import type { Names } from "./job.ts";
@@ -27,7 +28,7 @@ function text(from: Arguments | undefined, name: string, of: string, blank: "all
 }
 
 function ask(kind: string, members: string): Promise<string> {
-  return promiseThen(call(kind, members).answer, (frame) => frame.body.value) as unknown as Promise<string>;
+  return promiseThen(call(kind, bounded(members, "Actions")).answer, (frame) => frame.body.value) as unknown as Promise<string>;
 }
 
 export interface Namespace {

@@ -1,4 +1,5 @@
 /** `fetch` for actions: the request is made by the host, which counts it and holds the network policy. */
+import { bounded, boundedBody } from "./call_limits.ts";
 import { call, cancel } from "./channel.ts";
 import type { Frame } from "./channel.ts";
 import {
@@ -9,6 +10,7 @@ import {
   PromiseConstructor,
   promiseThen,
   reflectApply,
+  stringStartsWith,
   uncurryThis,
 } from "./primordials.ts";
 
@@ -60,6 +62,12 @@ function makeResponse({ body, blob }: Frame): Response {
   return response;
 }
 
+/** What the host has to see of an address: it answers data: and blob: by their scheme alone. */
+function asked(url: string): string {
+  if (stringStartsWith(url, "data:")) return "data:";
+  return stringStartsWith(url, "blob:") ? "blob:" : url;
+}
+
 /** An action has no page that could refer; ethers says "client", which Deno tries to read as an address. */
 function withoutReferrer(init: RequestInit | undefined): RequestInit | undefined {
   if (typeof init !== "object" || init === null) return init;
@@ -72,13 +80,16 @@ export function makeFetch(): typeof fetch {
     const request = new RequestClass(input, withoutReferrer(init));
     const signal = requestSignal(request);
     if (signalAborted(signal)) throw signalReason(signal);
-    const body = requestBody(request) === null ? undefined : new Bytes(await requestBytes(request));
+    const body = requestBody(request) === null ? undefined : boundedBody(new Bytes(await requestBytes(request)));
     if (signalAborted(signal)) throw signalReason(signal);
     const { id, answer } = call(
       "fetch",
-      `,"method":${jsonStringify(requestMethod(request))},"url":${jsonStringify(requestUrl(request))}` +
-        `,"redirect":${jsonStringify(requestRedirect(request))},"headers":${headersJson(requestHeaders(request))}` +
-        `,"hasBody":${body !== undefined}`,
+      bounded(
+        `,"method":${jsonStringify(requestMethod(request))},"url":${jsonStringify(asked(requestUrl(request)))}` +
+          `,"redirect":${jsonStringify(requestRedirect(request))},"headers":${headersJson(requestHeaders(request))}` +
+          `,"hasBody":${body !== undefined}`,
+        "fetch",
+      ),
       body,
     );
     const frame = await new PromiseConstructor<Frame>((resolve, reject) => {

@@ -19,4 +19,8 @@ export interface Job {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxResponseBytes: number;
   readonly maxLogBytes: number;
+  /** Longest JSON text of a call to the host. */
+  readonly maxCallBytes: number;
+  /** Longest body of a request that the action makes. */
+  readonly maxRequestBytes: number;
 }

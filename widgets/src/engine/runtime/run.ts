@@ -1,6 +1,7 @@
 /** One execution, from the job to its end frame. */
 import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
 import type { Namespace } from "./actions.ts";
+import { openCalls } from "./call_limits.ts";
 import { send, startPumpLater } from "./channel.ts";
 import { Log } from "./console.ts";
 import { describe } from "./failure.ts";
@@ -95,6 +96,7 @@ export class Runner {
     fillHeaders(this.#namespace, job.headers);
     this.#responses.open(job.maxResponseBytes);
     this.#log.open(job.maxLogBytes);
+    openCalls(job.maxCallBytes, job.maxRequestBytes);
     let source = job.source;
     let evaluate;
     try {
