@@ -152,11 +152,14 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
 _FILE_HINT = "Check that it exists, that you may read and write there, and that the disk has room."
 
 _EXTRAS = {
-    "emulator": {"coincurve", "deno", "fastapi", "httptools", "starlette", "uvicorn", "uvloop"},
+    "emulator": {"deno", "httptools", "starlette", "uvicorn", "uvloop"},
     "chain": {"eth_abi", "eth_account"},
-    "lab": {"altair", "anywidget", "ipykernel", "ipywidgets", "jupyterlab", "pandas", "vl_convert"},
+    "lab": {
+        *("altair", "anywidget", "ipykernel", "ipywidgets", "IPython", "jupyterlab", "numpy", "pandas", "traitlets"),
+        "vl_convert",
+    },
     "lint": {"tree_sitter", "tree_sitter_javascript"},
-    "reports": {"nbclient", "nbconvert", "nbformat", "papermill"},
+    "reports": {"jupyter_core", "nbclient", "nbconvert", "nbformat", "papermill"},
 }
 
 

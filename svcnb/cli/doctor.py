@@ -7,6 +7,7 @@ import platform
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -22,8 +23,8 @@ from svcnb.exit_codes import ExitCode
 ANSWER_TIMEOUT_S = 60.0
 PACKAGES = {
     "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
-    "emulator": ("coincurve", "fastapi", "uvicorn"),
-    "chain": ("coincurve", "eth-account"),
+    "emulator": ("httptools", "starlette", "uvicorn"),
+    "chain": ("eth-account",),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 # Without these the emulator still runs.
@@ -89,6 +90,7 @@ def examine() -> Iterator[Finding]:
     yield Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform()}")
     for extra, packages in PACKAGES.items():
         yield _packages(extra, packages)
+    yield _curve()
     yield _deno()
     yield _anvil()
     yield _bundles()
@@ -110,6 +112,19 @@ def _packages(extra: str, names: tuple[str, ...]) -> Finding:
             extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: pip install 'svcnb[{extra}]'"
         )
     return Finding(extra, good=True, seen=", ".join(seen))
+
+
+def _curve() -> Finding:
+    from svcnb.protocol.curve import SlowSignatures, library
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SlowSignatures)  # the line shows it
+            name = library().name
+    except ImportError as error:
+        fix = str(error).replace("signatures need", "Run")
+        return Finding("signatures", good=False, seen="no library for secp256k1", fix=fix)
+    return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 
 def _deno() -> Finding:

@@ -43,6 +43,7 @@ def command(
     as JSON, as the endpoint of the flow takes them. A signature is accepted for 300 seconds before and after the time
     that stands in it, and for its own flow only. With --chain-id and --issued-at nothing is asked of a service.
     """
+    from svcnb.protocol.signature import sign_digest
     from svcnb.protocol.typed_data import envelope, envelope_digest, flow_of
 
     if chain_id is None or issued_at is None:
@@ -55,7 +56,8 @@ def command(
     secret, address = _wallet(read_secret(wallet_key_file))
     digest = envelope_digest(wanted, address, chain_id, issued_at, vocabulary=words)
     typed_data = envelope(wanted, address, chain_id, issued_at, vocabulary=words)
-    show({"address": address, "typed_data": typed_data, "signature": _signature(secret, digest)}, as_json=True)
+    signature = f"0x{sign_digest(digest, secret).hex()}"
+    show({"address": address, "typed_data": typed_data, "signature": signature}, as_json=True)
 
 
 def _ask(base_url: str | None) -> tuple[int, int, Vocabulary]:
@@ -76,22 +78,16 @@ def _words() -> Vocabulary:
 
 def _wallet(text: str) -> tuple[bytes, str]:
     """The 32 secret bytes, and the address that belongs to them."""
-    from coincurve import PublicKey
-
     from svcnb.protocol.hashes import checksum_address
-    from svcnb.protocol.keccak import keccak256
+    from svcnb.protocol.signature import address_of_secret
 
     secret = _bytes_of(text)
-    # Checked here, too: the library would fill a short key up.
     if secret is None or len(secret) != SECRET_BYTES:
-        raise click.BadParameter("this is no private key: 64 hex digits are wanted.", param_hint="--wallet-key-file")
+        raise click.BadParameter("not a private key: expected 64 hex digits.", param_hint="--wallet-key-file")
     try:
-        point = PublicKey.from_valid_secret(secret).format(compressed=False)
-    except ValueError:
-        raise click.BadParameter(
-            "this number is no private key of secp256k1.", param_hint="--wallet-key-file"
-        ) from None
-    return secret, checksum_address(f"0x{keccak256(point[1:])[-20:].hex()}")
+        return secret, checksum_address(address_of_secret(secret))
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", param_hint="--wallet-key-file") from None
 
 
 def _bytes_of(text: str) -> bytes | None:
@@ -99,11 +95,3 @@ def _bytes_of(text: str) -> bytes | None:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:  # its text would quote the key
         return None
-
-
-def _signature(secret: bytes, digest: bytes) -> str:
-    """``0x`` and 65 bytes: r, s, and v as 27 or 28."""
-    from coincurve import PrivateKey
-
-    signed = PrivateKey(secret).sign_recoverable(digest, hasher=None)
-    return f"0x{signed[:64].hex()}{signed[64] + 27:02x}"

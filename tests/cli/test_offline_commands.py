@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,8 @@ def test_doctor_finds_a_missing_part_and_says_how_to_get_it(svcnb, tmp_path: Pat
     assert not findings["anvil"]["good"]
     assert "svcnb fetch" in findings["anvil"]["fix"]
     assert findings["deno"]["good"]
+    assert findings["emulator"]["good"]
+    assert findings["signatures"]["seen"].startswith("coincurve " if sys.version_info < (3, 14) else "wallycore ")
 
 
 def test_doctor_notices_a_service_that_does_not_answer(svcnb) -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,14 @@ def test_every_dependency_of_the_project_is_among_the_hashed(sbom):
     wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
     names = {re.sub(r"[-_.]+", "-", Requirement(text).name).lower() for text in wanted}
     assert names - {"svcnb"} <= {re.sub(r"[-_.]+", "-", name).lower() for name in sbom.pins()}
+
+
+def test_every_import_is_declared_and_every_declared_package_is_imported():
+    pytest.importorskip("deptry", reason="deptry comes with the extra dev")
+    done = subprocess.run(
+        [sys.executable, "-m", "deptry", "."], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):

@@ -14,10 +14,11 @@ from typing import Any, Final, NoReturn
 from svcnb.client.errors import SigningError
 from svcnb.client.secret import Secret
 from svcnb.client.signing.signer import Signer
+from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
-from svcnb.protocol.signature import SECRET_BYTES, address_of_secret, personal_digest, sign_digest
+from svcnb.protocol.signature import address_of_secret, personal_digest, sign_digest
 
 _IMPORTING: Final = threading.Lock()
 _NEEDS: Final = "pip install 'svcnb[chain]'"

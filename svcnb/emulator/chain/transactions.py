@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 from svcnb.emulator.chain import rlp
 from svcnb.emulator.chain.rlp import Item, RlpError
+from svcnb.protocol.curve import ORDER, library
 from svcnb.protocol.keccak import keccak256
 
 _ACCESS_LIST: Final = 1
 _DYNAMIC_FEE: Final = 2
 _FIRST_LEGACY: Final = 0xC0
-_HALF_ORDER: Final = 0x7FFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF_5D576E73_57A4501D_DFE92F46_681B20A0
 _KINDS: Final = "legacy, EIP-2930 or EIP-1559"
 _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
@@ -69,8 +69,6 @@ def sign(
         max_fee: Most wei it pays for a unit of gas.
         tip: Wei of that for whoever makes the block.
     """
-    from coincurve import PrivateKey
-
     fields: list[Item] = [
         *(rlp.number(value) for value in (chain_id, nonce, tip, max_fee, gas)),
         bytes.fromhex(to[2:]) if to else b"",
@@ -79,7 +77,7 @@ def sign(
         [],
     ]
     kind = bytes([_DYNAMIC_FEE])
-    signature = PrivateKey(secret).sign_recoverable(keccak256(kind + rlp.encode(fields)), hasher=None)
+    signature = library().sign(keccak256(kind + rlp.encode(fields)), secret)
     r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:64], "big")
     return kind + rlp.encode([*fields, *(rlp.number(value) for value in (signature[64], r, s))])
 
@@ -144,15 +142,12 @@ def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
 
 
 def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
-    from coincurve import PublicKey
-
-    if s > _HALF_ORDER:
+    if s > ORDER // 2:
         raise TransactionInvalid("signature s is in the upper half of the curve's order (EIP-2)")
     if parity > 1:
         raise TransactionInvalid(f"signature parity is {parity}: want 0 or 1")
     try:
-        signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([parity])
-        point = PublicKey.from_signature_and_message(signature, digest, hasher=None)
-    except Exception as error:  # the library raises a bare Exception
+        point = library().recover(digest, r.to_bytes(32, "big") + s.to_bytes(32, "big"), parity)
+    except (ValueError, OverflowError) as error:
         raise TransactionInvalid("the signature belongs to no key") from error
-    return "0x" + keccak256(point.format(compressed=False)[1:])[12:].hex()
+    return "0x" + keccak256(point)[12:].hex()

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from svcnb.protocol.curve import ORDER, SECRET_BYTES, is_secret, library, require_secret
 from svcnb.protocol.keccak import keccak256
 
-ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
-"""Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
-
-SECRET_BYTES: Final = 32
-
-
-def is_secret(candidate: bytes) -> bool:
-    """Whether 32 bytes are a private key of the curve: neither zero nor the order or beyond."""
-    return len(candidate) == SECRET_BYTES and 0 < int.from_bytes(candidate, "big") < ORDER
+__all__ = ["ORDER", "SECRET_BYTES", "address_of", "compressed_public_key", "is_secret"]
 
 
 def address_of(secret: bytes) -> str:
@@ -29,7 +20,7 @@ def address_of(secret: bytes) -> str:
     Raises:
         ValueError: The bytes are no private key.
     """
-    return "0x" + keccak256(_point(secret, compressed=False)[1:])[-20:].hex()
+    return "0x" + keccak256(_point(secret))[-20:].hex()
 
 
 def compressed_public_key(secret: bytes) -> str:
@@ -44,14 +35,10 @@ def compressed_public_key(secret: bytes) -> str:
     Raises:
         ValueError: The bytes are no private key.
     """
-    return "0x" + _point(secret, compressed=True).hex()
+    point = _point(secret)
+    return f"0x{2 + (point[-1] & 1):02x}{point[:32].hex()}"
 
 
-def _point(secret: bytes, *, compressed: bool) -> bytes:
-    # Imported here: an emulator that has not derived a key yet has no use for the curve.
-    from coincurve import PublicKey
-
-    if not is_secret(secret):
-        # The bytes are not shown: almost a key is still a secret.
-        raise ValueError(f"not a secp256k1 private key: want {SECRET_BYTES} bytes between 1 and the group order - 1")
-    return PublicKey.from_valid_secret(secret).format(compressed=compressed)
+def _point(secret: bytes) -> bytes:
+    require_secret(secret)
+    return library().public_key(secret)

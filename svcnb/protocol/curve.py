@@ -1,0 +1,147 @@
+"""The secp256k1 library in use: the only module that imports one.
+
+Three libraries give the same results. coincurve has wheels up to Python 3.13 and wallycore up to 3.14; both use the C
+library libsecp256k1. eth-keys is pure Python, about a hundred times slower, and runs on every version. The first one
+that is installed is used, in this order.
+
+Every library signs deterministically (RFC 6979) and returns s in the lower half of the order (EIP-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
+from warnings import catch_warnings, simplefilter, warn
+
+ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
+"""Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
+
+SECRET_BYTES: Final = 32
+
+_WALLY_HEADER: Final = 31  # 27, and 4 for a compressed public key
+
+
+class SlowSignatures(UserWarning):
+    """Signatures are computed without libsecp256k1: correct but slow."""
+
+
+class Library(NamedTuple):
+    """Operations of one secp256k1 library. Arguments are checked by the callers.
+
+    Attributes:
+        name: Its name in the package index.
+        sign: Digest and secret, 32 bytes each, to r, s and parity (0 or 1), 65 bytes.
+        recover: Digest, r and s (64 bytes) and parity to the signer's public key; ValueError if there is none.
+        public_key: Secret to its public key: the coordinates x and y, 64 bytes.
+    """
+
+    name: str
+    sign: Callable[[bytes, bytes], bytes]
+    recover: Callable[[bytes, bytes, int], bytes]
+    public_key: Callable[[bytes], bytes]
+
+
+def _coincurve() -> Library:
+    from coincurve import PrivateKey, PublicKey
+
+    def sign(digest: bytes, secret: bytes) -> bytes:
+        return PrivateKey(secret).sign_recoverable(digest, hasher=None)
+
+    def recover(digest: bytes, compact: bytes, parity: int) -> bytes:
+        try:
+            found = PublicKey.from_signature_and_message(compact + bytes((parity,)), digest, hasher=None)
+        except Exception as error:  # coincurve raises a bare Exception
+            raise ValueError(str(error)) from error
+        return found.format(compressed=False)[1:]
+
+    def public_key(secret: bytes) -> bytes:
+        return PublicKey.from_valid_secret(secret).format(compressed=False)[1:]
+
+    return Library("coincurve", sign, recover, public_key)
+
+
+def _wallycore() -> Library:
+    with catch_warnings():
+        # SWIG's types raise this warning while they load. As an error it would crash the interpreter at its end.
+        simplefilter("ignore", DeprecationWarning)
+        import wallycore
+
+    kind = wallycore.EC_FLAG_ECDSA | wallycore.EC_FLAG_RECOVERABLE
+
+    def sign(digest: bytes, secret: bytes) -> bytes:
+        signed = bytes(wallycore.ec_sig_from_bytes(secret, digest, kind))
+        return signed[1:] + bytes((signed[0] - _WALLY_HEADER,))
+
+    def recover(digest: bytes, compact: bytes, parity: int) -> bytes:
+        found = wallycore.ec_sig_to_public_key(digest, bytes((_WALLY_HEADER + parity,)) + compact)
+        return bytes(wallycore.ec_public_key_decompress(found))[1:]
+
+    def public_key(secret: bytes) -> bytes:
+        return bytes(wallycore.ec_public_key_decompress(wallycore.ec_public_key_from_private_key(secret)))[1:]
+
+    return Library("wallycore", sign, recover, public_key)
+
+
+def _eth_keys() -> Library:
+    from eth_keys.backends.native.main import NativeECCBackend
+    from eth_keys.main import KeyAPI
+
+    api = KeyAPI(NativeECCBackend())
+
+    def sign(digest: bytes, secret: bytes) -> bytes:
+        return api.PrivateKey(secret).sign_msg_hash(digest).to_bytes()
+
+    def recover(digest: bytes, compact: bytes, parity: int) -> bytes:
+        try:
+            return api.Signature(compact + bytes((parity,))).recover_public_key_from_msg_hash(digest).to_bytes()
+        except Exception as error:
+            raise ValueError(str(error)) from error
+
+    def public_key(secret: bytes) -> bytes:
+        return api.PrivateKey(secret).public_key.to_bytes()
+
+    return Library("eth-keys", sign, recover, public_key)
+
+
+LIBRARIES: Final = (_coincurve, _wallycore, _eth_keys)
+
+
+@cache
+def library() -> Library:
+    """Returns the first library that is installed.
+
+    Raises:
+        ImportError: None is installed.
+    """
+    for load in LIBRARIES:
+        try:
+            found = load()
+        except ImportError:
+            continue
+        if load is _eth_keys:
+            warn(
+                "neither coincurve nor wallycore is installed, so every signature takes some milliseconds: "
+                "pip install 'svcnb[chain]'",
+                SlowSignatures,
+                stacklevel=4,
+            )
+        return found
+    raise ImportError("signatures need: pip install 'svcnb[chain]'")
+
+
+def is_secret(candidate: bytes) -> bool:
+    """Whether bytes are a private key: 32 of them, neither zero nor the order or beyond."""
+    return len(candidate) == SECRET_BYTES and 0 < int.from_bytes(candidate, "big") < ORDER
+
+
+def require_secret(candidate: bytes) -> None:
+    """Checks a private key.
+
+    Raises:
+        ValueError: It is not one. The message does not repeat the bytes: a mistyped key is still almost a secret.
+    """
+    if not is_secret(candidate):
+        raise ValueError(
+            f"not a secp256k1 private key: expected {SECRET_BYTES} bytes, as a number from 1 to the group order - 1"
+        )
