@@ -10,8 +10,8 @@ from typing import Final, cast
 
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from svcnb.emulator.http.connection import Connection, connection_limit, limited, watch
 from svcnb.emulator.http.gate import Gate
 
 _GRACE_S: Final = 5
@@ -29,7 +29,7 @@ class Server:
         self._app = app
         config = uvicorn.Config(
             _CutOff(app),
-            http=_Protocol,
+            http=limited(connection_limit(app.max_connections), app),
             lifespan="off",
             ws="none",
             access_log=False,
@@ -50,7 +50,12 @@ class Server:
             on_listening: Called once requests are answered.
         """
         self._server.on_listening = on_listening
-        await self._server.serve(sockets=[listener])
+        connections = cast("set[Connection]", self._server.server_state.connections)
+        watcher = asyncio.create_task(watch(connections))
+        try:
+            await self._server.serve(sockets=[listener])
+        finally:
+            watcher.cancel()
         # Those that were cut off still answer; the parts that they use are ended after that.
         if tasks := list(self._server.server_state.tasks):
             if self._server.force_exit:
@@ -90,15 +95,6 @@ class _CutOff:
             if started or not self.app.stopping:
                 raise
             await self.app.cut_off()(scope, receive, send)
-
-
-class _Protocol(HttpToolsProtocol):
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words say nothing
-        """Answers bytes that are no request as every other error is answered; uvicorn would answer plain text."""
-        answer = cast("_CutOff", self.config.app).app.unreadable()
-        head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
-        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n%bConnection: close\r\n\r\n%b" % (head, bytes(answer.body)))
-        self.transport.close()
 
 
 class _Quiet(uvicorn.Server):

@@ -20,6 +20,7 @@ from svcnb.protocol.limits import (
     EXECUTION_FUNDS_CHECK_MS,
     KEPT_TRIGGER_RUNS,
     MAX_BODY_BYTES,
+    MAX_CONNECTIONS,
     RUN_RETRIES,
     SCHEDULE_SCAN_S,
     WEBHOOK_POSTS_PER_ADDRESS,
@@ -125,6 +126,9 @@ class Settings(BaseModel):
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
     max_body_bytes: int = Field(MAX_BODY_BYTES, ge=1024, description="Largest request body, in bytes.")
+    max_connections: int = Field(
+        MAX_CONNECTIONS, ge=1, description="Most HTTP connections at once; more are answered 503 with Retry-After."
+    )
     default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
     max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
     strict_paging: bool = Field(default=False, description="Whether a page beyond the end is always empty.")

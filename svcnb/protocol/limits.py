@@ -33,6 +33,7 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
 # --- HTTP (reference facts 2.3, 8) ------------------------------------------------------------------------------
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
+MAX_CONNECTIONS: Final = 1_000
 DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1

@@ -60,6 +60,11 @@ class Gate:
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
 
+    @property
+    def max_connections(self) -> int:
+        """Most connections at once, by the settings."""
+        return self._service.settings.max_connections
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection event."""
         if scope["type"] != "http":
@@ -79,7 +84,7 @@ class Gate:
             if started:
                 raise
             _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
-            await self._bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
+            await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
@@ -100,20 +105,11 @@ class Gate:
                 return
         await self._run(scope, receive, send, extra)
 
-    def unreadable(self) -> Response:
-        """The answer to bytes that are no HTTP request, so that also this error is JSON and has a request id."""
-        refusal = StructuredError(
-            400,
-            "What came is no HTTP/1.1 request: its request line, a header or the framing of its body cannot be read.",
-            fix="Check the method, the length of the address (at most 64 KiB) and Content-Length.",
-        )
-        return self._bare(refusal)
-
     def cut_off(self) -> Response:
         """The answer to a request that had not ended when the server had to."""
-        return self._bare(STOPPING)
+        return self.bare(STOPPING)
 
-    def _bare(self, refusal: StructuredError) -> Response:
+    def bare(self, refusal: StructuredError) -> Response:
         """An answer that depends on no other part, since one of them may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)

@@ -1,0 +1,316 @@
+"""One HTTP connection with its limits: how many there are, how long each step may take, how much a head may hold.
+
+uvicorn parses and serves; it has no timeout for a head or a body, answers too many connections as plain text, and keeps
+what a slow reader does not take. Each connection has one deadline here, and one task looks at all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from svcnb.emulator.errors import StructuredError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from starlette.responses import Response
+    from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+HEAD_S: Final = 15.0
+"""Seconds from the first byte of a request, or from the start of a connection, to the end of the head."""
+BODY_S: Final = 60.0
+"""Seconds that a request body may take to arrive."""
+WRITE_S: Final = 60.0
+"""Seconds that a client may take to read an answer which does not fit the buffers."""
+LINGER_S: Final = 5.0
+"""Seconds that a closed connection may take to send what is left."""
+MAX_HEAD_BYTES: Final = 128 * 1024
+MAX_HEADERS: Final = 256
+MAX_PIPELINED: Final = 16
+RESERVED_DESCRIPTORS: Final = 512
+"""File descriptors kept for isolates, outbound requests, the database and the chain."""
+RETRY_AFTER_S: Final = 1
+
+_LOOK_S: Final = 0.5
+_FRAMING_BYTES: Final = 128 * 1024
+_COUNTED_BODY: Final = 1024 * 1024
+_FRAMING_FACTOR: Final = 5
+_FOR_REFUSALS: Final = 128
+
+
+class Answers(Protocol):
+    """Makes answers that need no request."""
+
+    def bare(self, refusal: StructuredError) -> Response:
+        """An answer that depends on no other part."""
+
+
+def connection_limit(wanted: int) -> int:
+    """How many connections may be open: what the setting says, below the process's limit of file descriptors.
+
+    Args:
+        wanted: The setting ``max_connections``.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return wanted
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if descriptors == resource.RLIM_INFINITY:
+        return wanted
+    return max(1, min(wanted, descriptors - min(RESERVED_DESCRIPTORS, descriptors // 2)))
+
+
+class Connection(HttpToolsProtocol):
+    """A connection of the emulator's server. `limited` makes the class that a server uses.
+
+    Attributes:
+        limit: Most connections that are served at once.
+        answers: Makes refusals.
+    """
+
+    limit: int
+    answers: Answers
+
+    _deadline = 0.0
+    _in_head = False
+    _current: RequestResponseCycle | None = None
+    _head_bytes = 0
+    _message_bytes = 0
+    _body_bytes = 0
+    is_refused = False
+
+    head_s = HEAD_S
+    body_s = BODY_S
+    write_s = WRITE_S
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for another request after an answer."""
+        return self.timeout_keep_alive_task is not None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Called by the event loop."""
+        super().connection_made(transport)
+        self._wait(self.head_s)
+        others = cast("Collection[Connection]", self.connections)
+        if len(others) <= self.limit:
+            return
+        if (idle := next((other for other in others if other.is_idle), None)) is not None:
+            idle.close()
+            return
+        if len(others) > self.limit + _FOR_REFUSALS:
+            refused = next((other for other in others if other.is_refused), self)
+            refused.transport.abort()
+        self._refuse(
+            StructuredError(
+                503,
+                f"The emulator serves {self.limit} connections already, which is the most that it accepts.",
+                fix="Close connections that you do not use, or try again in a second.",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+        )
+
+    def close(self) -> None:
+        """Closes it; what is left of an answer has some seconds to be sent."""
+        self._wait(LINGER_S)
+        self.transport.close()
+
+    def look(self, now: float) -> None:
+        """Ends the connection if its deadline has passed.
+
+        Args:
+            now: Time of the event loop, in seconds.
+        """
+        if self.transport.is_closing():
+            # uvicorn closes connections by itself, too: these get their deadline here.
+            if self._deadline in {0.0, float("inf")}:
+                self._wait(LINGER_S)
+            elif now > self._deadline:
+                self.transport.abort()
+        elif now > self._deadline:
+            self._give_up()
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop."""
+        if self.is_refused or self.transport.is_closing():
+            return
+        size = len(data)
+        self._head_bytes += size
+        self._message_bytes += size
+        super().data_received(data)
+        if self.transport.is_closing() or self.is_refused:
+            return
+        if self._in_head and self._head_bytes > MAX_HEAD_BYTES:
+            self._refuse(
+                StructuredError(
+                    431,
+                    f"The head of the request is longer than {MAX_HEAD_BYTES} bytes.",
+                    fix="Send fewer or shorter headers.",
+                )
+            )
+        elif not self._in_head and self._message_bytes - self._body_bytes > _FRAMING_BYTES + _FRAMING_FACTOR * min(
+            self._body_bytes, _COUNTED_BODY
+        ):
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """Called by the parser."""
+        super().on_message_begin()
+        self._in_head = True
+        self._head_bytes = 0
+        if self._served is None:
+            self._wait(self.head_s)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by the parser, for trailers as well."""
+        if len(self.headers) >= MAX_HEADERS:
+            raise ValueError(f"more than {MAX_HEADERS} headers")
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser."""
+        self._in_head = False
+        self._message_bytes = self._body_bytes = 0
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise ValueError(f"more than {MAX_PIPELINED} requests ahead of their answers")
+        super().on_headers_complete()
+        self._wait(self.body_s)
+
+    def on_body(self, body: bytes) -> None:
+        """Called by the parser."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Called by the parser."""
+        super().on_message_complete()
+        self._wait_for_what_is_next()
+
+    def on_response_complete(self) -> None:
+        """Called when an answer is written."""
+        super().on_response_complete()
+        self._wait_for_what_is_next()
+
+    def pause_writing(self) -> None:
+        """Called by the transport."""
+        super().pause_writing()
+        self._wait(self.write_s)
+
+    def resume_writing(self) -> None:
+        """Called by the transport."""
+        super().resume_writing()
+        self._wait_for_what_is_next()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words say nothing
+        """Answers bytes that are no request as every other error is answered; uvicorn would answer plain text."""
+        self._refuse(
+            StructuredError(
+                400,
+                "What came is no HTTP/1.1 request: its request line, a header or the framing of its body cannot be "
+                "read.",
+                fix="Check the method, the length of the address (at most 64 KiB), the headers "
+                f"(at most {MAX_HEADERS}) and Content-Length.",
+            )
+        )
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._current = cycle
+        super()._start_asgi_task(cycle, app)
+
+    @property
+    def _served(self) -> RequestResponseCycle | None:
+        """The request whose answer is due, if any."""
+        cycle = self._current
+        return None if cycle is None or cycle.response_complete else cycle
+
+    def _wait(self, seconds: float) -> None:
+        self._deadline = self.loop.time() + seconds
+
+    def _wait_for_what_is_next(self) -> None:
+        if self.transport.is_closing():
+            self._wait(LINGER_S)
+        elif (cycle := self._served) is not None:
+            self._wait(self.body_s if cycle.more_body else float("inf"))
+        else:
+            self._wait(self.timeout_keep_alive)
+
+    def _give_up(self) -> None:
+        cycle = self._served
+        if self.flow.write_paused or (cycle is not None and (cycle.response_started or not cycle.more_body)):
+            self.transport.abort()  # it does not read
+        elif cycle is None and not self._in_head:
+            self.close()  # it asks for nothing
+        else:
+            what, seconds = ("body", self.body_s) if cycle is not None else ("head", self.head_s)
+            self._refuse(
+                StructuredError(
+                    408,
+                    f"The {what} of the request did not arrive within {seconds:g} seconds.",
+                    fix="Send the request again, without pauses.",
+                    headers={"Connection": "close"},
+                )
+            )
+
+    def _refuse(self, refusal: StructuredError) -> None:
+        """Answers in place of the application, and closes."""
+        self.is_refused = True
+        self._unset_keepalive_if_required()
+        cycle = self._served
+        self.pipeline.clear()
+        if cycle is not None:
+            if cycle.response_started or not cycle.more_body:
+                # What is refused follows a request that is being answered: that answer is the last.
+                cycle.keep_alive = False
+                self._wait(float("inf"))
+                self.flow.pause_reading()
+                return
+            cycle.disconnected = True  # the application learns that nobody waits for it
+            cycle.message_event.set()
+        answer = self.answers.bare(refusal)
+        head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")
+        self.transport.write(
+            b"HTTP/1.1 %d %b\r\n%bconnection: close\r\n\r\n%b"
+            % (refusal.status, _REASONS[refusal.status], head, bytes(answer.body))
+        )
+        self._wait(LINGER_S)
+        # Closing with bytes unread would reset the connection and lose the answer: the client is to close first.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def eof_received(self) -> None:
+        """Called by the event loop when the client sends no more; the transport then closes."""
+
+
+_REASONS: Final = {
+    400: b"Bad Request",
+    408: b"Request Timeout",
+    431: b"Request Header Fields Too Large",
+    503: b"Service Unavailable",
+}
+
+
+def limited(limit: int, answers: Answers) -> type[Connection]:
+    """The class of a server's connections.
+
+    Args:
+        limit: Most connections at once.
+        answers: Makes refusals.
+    """
+    return type("LimitedConnection", (Connection,), {"limit": limit, "answers": answers})
+
+
+async def watch(connections: Collection[Connection]) -> None:
+    """Ends connections whose deadlines pass, until it is cancelled."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        now = loop.time()
+        for connection in list(connections):
+            connection.look(now)
