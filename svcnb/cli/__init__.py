@@ -27,6 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in ([], ["-h"], ["--help"]):
         sys.stdout.write(help_text())
         return ExitCode.OK
+    from svcnb.cli._terminal import safe_terminal
+
+    with safe_terminal():
+        return _run(given)
+
+
+def _run(given: list[str]) -> int:
     from svcnb.cli._errors import guarded
 
     if given[:1] == ["emulator"]:

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from svcnb.protocol.text import escaped_json
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -26,7 +28,7 @@ def show(value: object, *, as_json: bool) -> None:
     """
     plain = jsonable(value)
     if as_json:
-        click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        click.echo(json_text(plain, indent=2))
     elif isinstance(plain, list):
         for line in _table(plain):
             click.echo(line)
@@ -42,6 +44,16 @@ def show(value: object, *, as_json: bool) -> None:
                 click.echo(f"{'':<{width}}  {line}")
     else:
         click.echo(_line(plain))
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """Returns JSON in which characters that could control a terminal are escaped.
+
+    Args:
+        value: JSON values.
+        indent: Spaces of each level; one line when None.
+    """
+    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def jsonable(value: object) -> Any:
@@ -74,16 +86,20 @@ def _table(entries: Sequence[Any]) -> list[str]:
     if not entries or not all(isinstance(entry, dict) for entry in entries):
         return [_line(entry) for entry in entries]
     names = [name for name in entries[0] if any(entry.get(name) not in (None, "") for entry in entries)]
-    rows = [["" if entry.get(name) is None else _line(entry[name]) for name in names] for entry in entries]
+    rows = [["" if entry.get(name) is None else _cell(entry[name]) for name in names] for entry in entries]
     if sys.stdout.isatty():
         rows.insert(0, [name.upper().replace("_", " ") for name in names])
     widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
     return ["  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
+def _cell(value: object) -> str:
+    return " ".join(_line(value).splitlines())
+
+
 def _line(value: object) -> str:
     if isinstance(value, dict):
         return "  ".join(str(entry) for entry in value.values() if entry not in (None, ""))
     if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
+        return json_text(value)
     return str(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import json_option, json_text, show
 from svcnb.cli._service import read_source, with_service
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
         return
     if run.logs:
         click.echo(run.logs, err=True, nl=not run.logs.endswith("\n"))
-    click.echo(run.response if isinstance(run.response, str) else json.dumps(run.response, ensure_ascii=False))
+    click.echo(run.response if isinstance(run.response, str) else json_text(run.response))
 
 
 def _parsed(params: str) -> object:

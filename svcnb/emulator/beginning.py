@@ -11,7 +11,7 @@ from svcnb.emulator.chain.node import Genesis
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.folder import StateFolder
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.root import load_root_secret
+from svcnb.emulator.keys.root import FILE_NAME, load_root_secret
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
 
@@ -29,6 +29,7 @@ class Beginning:
     Attributes:
         clock: The service's time.
         folder: Its state folder, locked; None when it keeps nothing.
+        is_known: Whether the state folder was used before, so that its database cannot be empty.
         root_secret: What all its keys come from.
         node: The chain's node under way; None unless `boot_node` made it.
     """
@@ -39,6 +40,7 @@ class Beginning:
         self.node: EarlyNode | None = None
         self.folder = None if settings.state is None else StateFolder(settings.state)
         try:
+            self.is_known = self.folder is not None and self.folder.begin(FILE_NAME)
             self.root_secret = load_root_secret(settings.state, settings.seed)
         except BaseException:
             self.release()

@@ -11,6 +11,8 @@ from svcnb.emulator.errors import StateLocked, StateUnusable
 
 LOCK: Final = "lock"
 DATABASE: Final = "svcnb.db"
+FIRST_START: Final = "first_start"
+"""File that exists from the beginning of the first start until the database belongs to the root secret."""
 
 
 class StateFolder:
@@ -53,6 +55,25 @@ class StateFolder:
         self._lock.truncate()
         self._lock.write(f"{os.getpid()}\n")
         self._lock.flush()
+
+    def begin(self, root_file: str) -> bool:
+        """Called before the root secret is loaded.
+
+        Args:
+            root_file: Name of the root secret's file.
+
+        Returns:
+            Whether an earlier start was completed, so that the database must have content.
+        """
+        marker = self.path / FIRST_START
+        if (self.path / root_file).exists():
+            return not marker.exists()
+        os.close(_private(marker, os.O_RDONLY))
+        return False
+
+    def complete_first_start(self) -> None:
+        """Called once the database belongs to the root secret."""
+        (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property
     def database_url(self) -> str:

@@ -18,6 +18,8 @@ Table(
 )
 
 _WINDOW_S: Final = 60.0
+CLOCK_DIFFERENCE_S: Final = 5.0
+"""How far the clocks of servers that share a database may differ, in seconds."""
 
 
 def admit(connection: Connection, *, what: str, who: str, limit: int, now: float) -> float | None:
@@ -34,11 +36,17 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
         None when it was counted, otherwise the seconds until one more may come.
     """
     # Of everybody: whoever comes once and never again must not stay for ever.
-    connection.run("DELETE FROM recent_times WHERE what = :what AND at <= :over", what=what, over=now - _WINDOW_S)
+    # Times of the future come from before the clock was set back; those of servers whose clocks differ stay.
+    connection.run(
+        "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
+        what=what,
+        over=now - _WINDOW_S,
+        ahead=now + CLOCK_DIFFERENCE_S,
+    )
     [(count, first)] = connection.rows(
         "SELECT count(*), min(at) FROM recent_times WHERE what = :what AND who = :who", what=what, who=who
     )
     if count >= limit:
-        return float(first) + _WINDOW_S - now
+        return min(float(first) + _WINDOW_S - now, _WINDOW_S)
     connection.insert("recent_times", what=what, who=who, at=now)
     return None

@@ -106,7 +106,10 @@ class Service:
             self._beginning.release()
             raise
         try:
-            self.store.run_now(lambda connection: bind_root(connection, root))
+            is_known = self._beginning.is_known and settings.database is None
+            self.store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
+            if folder is not None:
+                folder.complete_first_start()
             boot = self.store.run_now(_next_boot)
             self.randomness = Randomness(settings.seed, boot=boot)
             self.custody = Custody(root, settings.vocabulary, self.randomness)

@@ -9,6 +9,11 @@ REPLACEMENT: Final = "\ufffd"
 """REPLACEMENT CHARACTER, shown in place of what was taken out, so that two different names do not become equal."""
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_NOT_FOR_TERMINALS: Final = re.compile(
+    # C0 and C1 control characters except tab and line feed, DEL; line and paragraph separators; bidirectional controls
+    # (UAX 9); interlinear annotation; lone surrogates.
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -42,3 +47,29 @@ def xml_text(text: str) -> str:
         True
     """
     return _NOT_XML.sub(REPLACEMENT, text)
+
+
+def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
+    r"""Replaces every character that can change what a terminal shows of other text.
+
+    Control characters can set the window title, move the cursor or hide text; bidirectional controls reorder it. Tabs
+    and line feeds stay. Source: ECMA-48; Unicode Standard Annex 9.
+
+    Args:
+        text: Any text.
+        replacement: What is shown instead of each such character.
+
+    Example:
+        >>> terminal_text("a\x1b[2Jb\tc") == "a\ufffd[2Jb\tc"
+        True
+    """
+    return _NOT_FOR_TERMINALS.sub(replacement, text)
+
+
+def escaped_json(text: str) -> str:
+    r"""Returns JSON text in which the characters of `terminal_text` are ``\u`` escapes: the same value, safe to print.
+
+    Args:
+        text: One line or an indented document from `json.dumps`.
+    """
+    return _NOT_FOR_TERMINALS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

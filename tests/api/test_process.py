@@ -264,3 +264,28 @@ def test_the_same_seed_makes_the_same_world(local):
             )
         )
     assert worlds[0] == worlds[1]
+
+
+def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_changed(start, kept):
+    for left in ("an empty file", "no file"):
+        (kept / "svcnb.db").unlink()
+        if left == "an empty file":
+            (kept / "svcnb.db").touch(mode=0o600)
+        process = start("--state", str(kept))
+        text = refused(process)
+        assert process.popen.returncode == ExitCode.STATE_UNUSABLE
+        assert "the database is empty" in text
+        assert "delete the file root_secret" in text
+    (kept / "root_secret").unlink()
+    assert start("--state", str(kept)).ready is not None
+
+
+def test_a_first_start_that_was_killed_before_its_database_was_made_is_no_loss(kept, tmp_path):
+    from svcnb.emulator.beginning import Beginning
+
+    beginning = Beginning(Settings.load({}, state=tmp_path / "new"))
+    beginning.release()  # killed here: the root secret is there, the database is empty
+    service = Service(Settings.load({}, state=tmp_path / "new"))
+    assert service.custody is not None
+    asyncio.run(service.stop())
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == sorted(file.name for file in kept.iterdir())

@@ -119,9 +119,9 @@ async def service_version(_call: Call, _given: None) -> VersionResponse:
 
 
 async def health(call: Call, _given: None) -> Response:
-    """Whether actions can run; 503 when they cannot."""
+    """Whether actions can run; 503 when they cannot. They need the engine, and the chain for permissions."""
     service = call.service
-    reachable = service.engine.state().available
+    reachable = service.engine.state().available and await service.chain.is_reachable()
     cpu = not (service.settings.load_shedding and service.load.overloaded())
     body: dict[str, Any] = {
         service.vocabulary.health_member: reachable,

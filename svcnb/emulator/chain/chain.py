@@ -25,6 +25,9 @@ from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 log = logging.getLogger(__name__)
 
+REACHABLE_S: Final = 2.0
+"""Seconds within which a chain that is reachable answers a simple question."""
+
 _ETHER: Final = 10**18
 _LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
@@ -63,6 +66,7 @@ class Chain:
         self._artifact = artifact
         self._gateway = Gateway(chain)
         self._listeners: list[Listener] = []
+        self._ping: asyncio.Task[bool] | None = None
         self.chain_id = chain_id
         self.contract_address = artifact.address(owner.address)
         self.payers = tuple(payer.address for payer in payers)
@@ -124,6 +128,8 @@ class Chain:
 
     async def stop(self) -> None:
         """Ends the built-in chain; everything accepted is in the journal."""
+        if self._ping is not None:
+            self._ping.cancel()
         await self._chain.stop()
         await self._relay.stop()
 
@@ -278,6 +284,27 @@ class Chain:
         return await self._relay.create(self._artifact.wallet(owner))
 
     # --- the chain itself -------------------------------------------------------------------------------------------
+
+    async def is_reachable(self) -> bool:
+        """Whether the chain answers within `REACHABLE_S`; questions at the same time share one answer."""
+        if self._ping is None:
+            self._ping = asyncio.create_task(self._answers(), name="svcnb-chain-ping")
+            self._ping.add_done_callback(self._ping_ended)
+        # Shielded: a caller that leaves must not take away the answer that others wait for.
+        return await asyncio.shield(self._ping)
+
+    async def _answers(self) -> bool:
+        try:
+            async with asyncio.timeout(REACHABLE_S):
+                await self._chain.request("eth_chainId")
+        except (TimeoutError, ChainUnavailable):
+            return False
+        except RpcError:
+            pass  # an error is an answer
+        return True
+
+    def _ping_ended(self, _task: asyncio.Task[bool]) -> None:
+        self._ping = None
 
     async def rpc(self, body: Any) -> Any:
         """Answers a JSON-RPC request or batch; accepted transactions are in the journal before they are sent.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+import sys
+from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -16,6 +18,8 @@ from svcnb.protocol.nesting import more_values_than
 from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
 
 _READ_ANYWAY = 8
+_EXPONENT: Final = re.compile(rb"[0-9][eE]\+?[0-9]{2}")
+_DIGITS: Final = 150
 _SPECIFICATION = "The description of every body is at /core/v1/openapi.json."
 
 
@@ -89,7 +93,8 @@ async def read_json(data: bytes) -> Any:
     """As `parse`, for callers with errors of their own.
 
     Raises:
-        ValueError: The bytes are not UTF-8 JSON, or hold more than `MAX_JSON_VALUES` values.
+        ValueError: The bytes are not UTF-8 JSON, are nested too deeply, hold more than `MAX_JSON_VALUES` values, or
+            contain a number that does not fit a double (IEEE 754).
     """
     return read_json_now(data) if len(data) <= LARGE_BYTES else await offload(read_json_now, data)
 
@@ -98,7 +103,31 @@ def read_json_now(data: bytes) -> Any:
     """As `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise ValueError(f"it holds more than {MAX_JSON_VALUES} values, which is the most that are accepted")
-    return from_json(data, allow_inf_nan=False)
+    value = from_json(data, allow_inf_nan=False)
+    # Python reads 1e999 as infinity, and infinity cannot be written as JSON again.
+    if _may_overflow(data) and not _is_finite(value):
+        raise ValueError("a number is larger than 1.8e308, the largest that JavaScript can represent")
+    return value
+
+
+def _may_overflow(data: bytes) -> bool:
+    """Whether a number may be that large: it has an exponent of two digits, or some three hundred digits."""
+    if _EXPONENT.search(data):
+        return True
+    return any(data[at : at + _DIGITS].isdigit() for at in range(0, len(data) - _DIGITS + 1, _DIGITS))
+
+
+def _is_finite(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif isinstance(each, int | float) and abs(each) > sys.float_info.max:
+            return False
+    return True
 
 
 def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body") -> Any:

@@ -89,7 +89,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     return secret
 
 
-def bind_root(connection: Connection, root_secret: bytes) -> None:
+def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
     """Ties a database to its root secret, or refuses a database that belongs to another one.
 
     Without this a lost root file would be replaced by a fresh one without notice, and every wallet in the database
@@ -98,15 +98,21 @@ def bind_root(connection: Connection, root_secret: bytes) -> None:
     Args:
         connection: The store's connection.
         root_secret: What `load_root_secret` returned.
+        is_known: Whether the database belonged to this secret before, so that an empty one has lost its content.
 
     Raises:
-        RootSecretUnusable: The database was made with another root secret.
+        RootSecretUnusable: The database was made with another root secret, or has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
     # Only here, so that the secret can be there before the database library is.
     from svcnb.emulator.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
+    if kept is None and is_known:
+        raise RootSecretUnusable(
+            f"the database is empty, and the root secret beside it has been in use: its accounts and wallets are "
+            f"missing. Restore the database file, or to begin anew delete the file {FILE_NAME} as well"
+        )
     if kept is None:
         set_meta(connection, _META, shown)
     elif not hmac.compare_digest(kept, shown):

@@ -11,6 +11,7 @@ import uuid
 from typing import Final
 
 from svcnb.emulator.database import Connection
+from svcnb.emulator.rates import CLOCK_DIFFERENCE_S
 from svcnb.emulator.triggers.store import TriggerRecord
 from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE
 
@@ -43,8 +44,13 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
     """Whether ``max_runs_per_minute`` (none meaning 60) webhook runs were admitted within the last 60 seconds."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    lately = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' AND started_at > :since"
-    return bool(connection.value(lately, id=trigger.id, since=now - RATE_WINDOW_S) >= limit)
+    # Runs of the future come from before the clock was set back.
+    lately = (
+        "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
+        "AND started_at > :since AND started_at <= :until"
+    )
+    counted = connection.value(lately, id=trigger.id, since=now - RATE_WINDOW_S, until=now + CLOCK_DIFFERENCE_S)
+    return bool(counted >= limit)
 
 
 def is_admitted(connection: Connection, identifier: str) -> bool:

@@ -39,7 +39,7 @@ from svcnb.emulator.triggers.store import (
     trim_runs,
 )
 from svcnb.emulator.triggers.timing import Timer
-from svcnb.protocol.limits import KEPT_TRIGGER_RUNS
+from svcnb.protocol.limits import KEPT_TRIGGER_RUNS, RUN_RETRY_DELAYS_S
 
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0
@@ -263,7 +263,8 @@ class Lanes:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        if run.next_attempt_at is not None and run.next_attempt_at > now:
+        # One that is further away than any delay comes from before the clock was set back.
+        if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at)
         return _Claimed(_claim(connection, run), trigger)
 

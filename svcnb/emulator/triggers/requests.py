@@ -83,8 +83,8 @@ class Ask:
         data = await self.bytes(self.triggers.max_body_bytes)
         try:
             return await read_json(data)
-        except ValueError:
-            raise bad("invalid_json", "The body is not JSON in UTF-8.") from None
+        except ValueError as error:
+            raise bad("invalid_json", f"The body is not valid JSON: {error}.") from None
 
 
 Handler = Callable[[Ask], Awaitable[Response]]

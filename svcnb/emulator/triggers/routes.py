@@ -163,9 +163,12 @@ async def test(ask: Ask) -> Response:
     identifier = triggers.randomness.uuid4("trigger run")
 
     def work(connection: Connection) -> None:
-        if room(connection, trigger) == 0:
+        current = store.find_trigger(connection, trigger.id)
+        if current is None:  # deleted while the body was read
+            raise not_found("trigger")
+        if room(connection, current) == 0:
             raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
-        admit(connection, trigger, identifier, _json(given), triggers.clock.now())
+        admit(connection, current, identifier, _json(given), triggers.clock.now())
 
     await triggers.store.run(work)
     triggers.lanes.wake(trigger.id)

@@ -31,9 +31,10 @@ class Timer:
             poke: Set by somebody else to end the wait early.
 
         Returns:
-            Whether the moment has come.
+            Whether the moment has come; False also when the clock was set back meanwhile.
         """
         self._loop = asyncio.get_running_loop()
+        begun = self._clock.now()
         event = poke or asyncio.Event()
         self._changed.add(event)
         try:
@@ -47,6 +48,8 @@ class Timer:
                         await event.wait()
                 except TimeoutError:
                     continue
+                if self._clock.now() < begun:
+                    return False
                 if poke is None:
                     event.clear()
             return True

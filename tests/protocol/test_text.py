@@ -1,0 +1,48 @@
+"""Text from other people before it reaches XML or a terminal."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from svcnb.protocol.text import escaped_json, terminal_text, whole, xml_text
+
+EVERY = [chr(code) for code in range(0x11000)] + ["\U0001f600", "\U000e0001", "\U0010fffd"]
+
+
+def test_what_passes_for_xml_is_what_an_xml_parser_takes() -> None:
+    for character in EVERY:
+        made = xml_text(character)
+        if character in "<>&":
+            continue
+        try:
+            ET.fromstring(f"<a>{character}</a>".encode())  # noqa: S314 - our own text
+        except (ET.ParseError, UnicodeEncodeError):
+            assert made == "\ufffd", f"{ord(character):04x}"
+        else:
+            # U+FFFE and U+FFFF are forbidden and this parser takes them.
+            assert made == character or character in "\ufffe\uffff", f"{ord(character):04x}"
+
+
+def test_no_control_and_no_bidirectional_control_reaches_a_terminal() -> None:
+    bidirectional = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for character in EVERY:
+        control = unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} and character not in "\t\n"
+        if control or unicodedata.bidirectional(character) in bidirectional or character in "\u200e\u200f\u061c":
+            assert terminal_text(character) == "\ufffd", f"{ord(character):04x}"
+        elif unicodedata.category(character)[0] in "LMNPS":
+            assert terminal_text(character) == character
+
+
+@pytest.mark.parametrize("value", ["\x1b]0;title\x07", "a\u202eb", "\x9b31m", "\u2028", {"\x7f": ["\x85", 1.5, None]}])
+def test_escaped_json_has_the_same_value_and_nothing_for_a_terminal(value) -> None:
+    text = escaped_json(json.dumps(value, ensure_ascii=False))
+    assert json.loads(text) == value
+    assert terminal_text(text) == text
+
+
+def test_lone_halves_of_surrogate_pairs_are_replaced() -> None:
+    assert whole("a\ud83d b") == xml_text("a\ud83d b") == terminal_text("a\ud83d b") == "a\ufffd b"

@@ -1,0 +1,111 @@
+"""Triggers that are deleted while they are used, numbers beyond a double, and a clock that is set back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from svcnb.emulator import rates
+from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.emulator.triggers.webhooks import RateWindow
+
+START = 1_900_000_000.0
+YEAR_S = 365 * 86_400.0
+ECHO = "async function main(params) { return params; }"
+JSON = {"Content-Type": "application/json"}
+
+
+def body(**members: Any) -> dict[str, Any]:
+    return {"name": "t", "kind": "webhook", "action_code": ECHO, "usage_api_key": "a key", "config": {}} | members
+
+
+@pytest.mark.engine
+@pytest.mark.chain
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(
+    ("method", "path", "content"),
+    [
+        ("POST", "/api/triggers/{}/test", b'{"a": 1}'),
+        ("PATCH", "/api/triggers/{}", b'{"name": "b"}'),
+        ("POST", "/webhook/{}", b'{"a": 1}'),
+    ],
+)
+async def test_a_trigger_that_is_deleted_while_a_request_is_read_is_not_found(door, method, path, content) -> None:
+    made = await door.ok("POST", "/api/triggers", body())
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield content[:3]
+        await door.ok("DELETE", f"/api/triggers/{made['id']}", status=204)
+        yield content[3:]
+
+    answer = await door.ask(method, path.format(made["id"]), content=slowly(), headers=JSON)
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
+@pytest.mark.engine
+@pytest.mark.chain
+@pytest.mark.asyncio(loop_scope="module")
+async def test_numbers_beyond_a_double_are_refused_in_every_body(door) -> None:
+    made = await door.ok("POST", "/api/triggers", body())
+    given = json.dumps(body()).removesuffix("}")
+    for method, path, content in (
+        ("POST", f"/webhook/{made['id']}", "[1e999]"),
+        ("POST", f"/api/triggers/{made['id']}/test", '{"a": -1e999}'),
+        ("POST", "/api/triggers", given + ', "default_params": {"a": 1e999}}'),
+        ("PATCH", f"/api/triggers/{made['id']}", '{"config": {"a": ' + "9" * 400 + "}}"),
+    ):
+        answer = await door.ask(method, path, content=content.encode(), headers=JSON)
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_json")
+        assert "larger than 1.8e308" in answer.json()["message"]
+    text = await door.ask("POST", f"/webhook/{made['id']}", content=b"[1e999]", headers={"Content-Type": "text/plain"})
+    assert text.status_code == 202
+
+
+@pytest.mark.engine
+@pytest.mark.chain
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_rate_of_a_trigger_follows_a_clock_that_is_set_back(door) -> None:
+    made = await door.ok("POST", "/api/triggers", body(max_runs_per_minute=1))
+    try:
+        for at in (START + YEAR_S, START):
+            door.service.clock.freeze(at)
+            answers = [await door.ask("POST", f"/webhook/{made['id']}", content=b"x") for _ in range(2)]
+            assert [answer.status_code for answer in answers] == [202, 429]
+            assert int(answers[1].headers["Retry-After"]) <= 60
+    finally:
+        door.service.clock.freeze(START)
+
+
+def test_a_window_of_posts_follows_a_clock_that_is_set_back() -> None:
+    window = RateWindow(2, "ip_rate_limited", "address")
+    for now in (START + YEAR_S, START + YEAR_S, START, START):
+        window.count("a", now)
+    with pytest.raises(Exception, match="More than 2 posts") as refused:
+        window.count("a", START + 1)
+    assert refused.value.retry_after_s <= 61  # type: ignore[attr-defined]
+
+
+async def test_posts_that_servers_count_together_follow_it_too(store) -> None:
+    def post(now: float) -> Any:
+        return store.run(lambda connection: rates.admit(connection, what="w", who="a", limit=2, now=now))
+
+    assert [await post(now) for now in (START + YEAR_S, START + YEAR_S, START, START)] == [None] * 4
+    assert 0 < await post(START + 1) <= 60
+    # Another server's clock is a little ahead: what it counted stays counted.
+    assert [await post(now) for now in (START + 100, START + 101)] == [None, None]
+    assert await post(START + 99) is not None
+
+
+async def test_a_retry_does_not_wait_for_the_time_before_the_clock_was_set_back(parts, clock) -> None:
+    trigger = await parts.trigger(action_code="flaky")
+    parts.execution.answers["flaky"] = [Answer(503, {"error": "x"}), Answer(200, {"response": 1})]
+    await parts.run(trigger, "run")
+    await parts.until(trigger, lambda runs: runs[0].status == "retrying")
+    await asyncio.sleep(0)
+    clock.freeze(START - YEAR_S)
+    [run] = await parts.ended(trigger)
+    assert (run.status, run.attempt) == ("success", 2)
