@@ -73,6 +73,7 @@ class _Claimed:
 @dataclass(frozen=True)
 class _Waiting:
     until: float
+    since: float
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class Lanes:
                 if isinstance(step, _Claimed):
                     ended = await self._attempt(step)
                 elif isinstance(step, _Waiting) and self._open:
-                    await self._timer.until(step.until)
+                    await self._timer.until(step.until, since=step.since)
                 elif trigger_id not in self._asked or not self._open:
                     return
         except Exception as error:  # noqa: BLE001 - what fails in a run is seen to below, so this should not happen
@@ -265,7 +266,7 @@ class Lanes:
             return None
         # One that is further away than any delay comes from before the clock was set back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
-            return _Waiting(run.next_attempt_at)
+            return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(_claim(connection, run), trigger)
 
     def _trim(self, connection: Connection, trigger_id: str, now: float) -> None:

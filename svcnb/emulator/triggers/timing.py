@@ -23,23 +23,24 @@ class Timer:
         self._changed: set[asyncio.Event] = set()
         clock.on_change(self._wake)
 
-    async def until(self, moment: float, poke: asyncio.Event | None = None) -> bool:
+    async def until(self, moment: float, poke: asyncio.Event | None = None, *, since: float | None = None) -> bool:
         """Waits until the clock shows a moment.
 
         Args:
             moment: Unix seconds; infinity never comes.
             poke: Set by somebody else to end the wait early.
+            since: What the clock showed when the moment was chosen, in Unix seconds; now when None.
 
         Returns:
             Whether the moment has come; False also when the clock was set back meanwhile.
         """
         self._loop = asyncio.get_running_loop()
-        begun = self._clock.now()
+        begun = self._clock.now() if since is None else since
         event = poke or asyncio.Event()
         self._changed.add(event)
         try:
             while (left := moment - self._clock.now()) > 0:
-                if poke is not None and poke.is_set():
+                if (poke is not None and poke.is_set()) or self._clock.now() < begun:
                     return False
                 # A frozen clock moves only by a change; loops take no timers that are years away.
                 timeout = None if self._clock.frozen else min(left, _LONGEST_WAIT_S)
@@ -48,8 +49,6 @@ class Timer:
                         await event.wait()
                 except TimeoutError:
                     continue
-                if self._clock.now() < begun:
-                    return False
                 if poke is None:
                     event.clear()
             return True
