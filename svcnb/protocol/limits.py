@@ -61,6 +61,30 @@ KEPT_TRIGGER_RUNS: Final = 10_000
 CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
 CLOCK_LATEST_S: Final = 32_503_680_000  # 3000-01-01T00:00:00Z
 
+# --- shares of what all runs use together --------------------------------------------------------------------------
+MAX_OUTBOUND: Final = 100
+"""Most outbound requests at once, over all accounts."""
+MAX_OUTBOUND_PER_ACCOUNT: Final = 20
+MAX_OUTBOUND_PER_RUN: Final = 10
+OUTBOUND_WAIT_S: Final = 30
+"""Seconds that an outbound request waits for its turn; then it fails with an error that the action can catch."""
+MAX_HELD_BYTES: Final = 160 * 1024 * 1024
+"""Most bytes of outbound answers that the service holds at once, over all accounts."""
+MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
+SMALL_ANSWER_BYTES: Final = 64 * 1024
+"""Answers up to this size are not counted among the bytes that are held."""
+
+# --- what is kept for later --------------------------------------------------------------------------------------
+MAX_TRACE_METHOD_CHARS: Final = 64
+MAX_TRACE_HOST_CHARS: Final = 255
+MAX_TRACE_TEXT_CHARS: Final = 1_000
+KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
+"""Most bytes of logs, errors and traces in the history of executions; the oldest are deleted."""
+MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
+"""Most bytes of inputs that the runs of one owner may hold which have not ended."""
+KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
+"""Most bytes of inputs and responses that a trigger's ended runs keep; the oldest runs are deleted."""
+
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 """Longest message of Encrypt. Decrypt takes what Encrypt makes of it."""

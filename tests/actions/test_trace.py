@@ -75,3 +75,11 @@ def test_times_are_milliseconds_since_the_start():
     now[0] = 10.25
     trace.add("key", operation="x")
     assert trace.as_dict() == {"engine": "v8", "events": [{"at_ms": 250.0, "kind": "key", "operation": "x"}]}
+
+
+def test_texts_of_a_trace_are_cut():
+    trace = Trace("v8")
+    trace.add("fetch", method="M" * 10**6, host="h" * 10**6, refused="r" * 10**6, status=200)
+    detail = trace.events[0].detail
+    assert [len(str(detail[name])) for name in ("method", "host", "refused")] == [64, 255, 1_000]
+    assert detail["status"] == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ from svcnb.emulator.keys.cipher import NONCE_BYTES, TAG_BYTES, CipherError, decr
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
 from svcnb.emulator.offload import LARGE_BYTES, offload
-from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, ActionLimits
+from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, MAX_OUTBOUND_PER_RUN, ActionLimits
 
 if TYPE_CHECKING:
     from svcnb.emulator.actions.network import Network
@@ -65,6 +66,7 @@ class ActionHost:
         self._randomness = randomness
         self._meter = meter
         self._account = account
+        self._turns = asyncio.Semaphore(MAX_OUTBOUND_PER_RUN)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -127,7 +129,8 @@ class ActionHost:
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """One outbound request under the network policy."""
-        return await self._network.fetch(request, limits)
+        async with self._turns:
+            return await self._network.fetch(request, limits, self._account)
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """The source of an imported module."""

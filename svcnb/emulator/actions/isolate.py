@@ -36,6 +36,8 @@ class Isolate(asyncio.Protocol):
         self._on_data: Callable[[bytes], None] | None = None
         self._on_lost: Callable[[], None] | None = None
         self._idle_bytes = 0
+        self._writable = asyncio.Event()
+        self._writable.set()
 
     async def start(self, timeout_s: float, *, aside: bool = False) -> None:
         """Starts the process and waits until it is warm.
@@ -139,6 +141,10 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(data)
 
+    async def drained(self) -> None:
+        """Returns once the process has taken most of what was written, or has gone."""
+        await self._writable.wait()
+
     def rest(self) -> None:
         """Nobody listens to it until it is given another job."""
         self._on_data = self._on_lost = None
@@ -208,6 +214,14 @@ class Isolate(asyncio.Protocol):
         # Not checked: uvloop's transports are no subclass of asyncio's, they only behave like them.
         self._transport = cast("asyncio.Transport", transport)
 
+    def pause_writing(self) -> None:
+        """Called by the event loop."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """Called by the event loop."""
+        self._writable.set()
+
     def data_received(self, data: bytes) -> None:
         """Called by the event loop."""
         if self._on_data is not None:
@@ -221,6 +235,7 @@ class Isolate(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
         """Called by the event loop."""
         self._transport = None
+        self._writable.set()
         if not self._ready.done():
             self._ready.set_exception(StartFailed("it closed its channel"))
         if self._on_lost is not None:

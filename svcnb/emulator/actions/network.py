@@ -6,13 +6,23 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.actions.recording import Recording
-from svcnb.protocol.limits import ActionLimits
+from svcnb.emulator.fair_limit import FairLimit, LimitReached
+from svcnb.protocol.limits import (
+    MAX_HELD_BYTES,
+    MAX_HELD_BYTES_PER_ACCOUNT,
+    MAX_OUTBOUND,
+    MAX_OUTBOUND_PER_ACCOUNT,
+    OUTBOUND_WAIT_S,
+    SMALL_ANSWER_BYTES,
+    ActionLimits,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -67,6 +77,8 @@ class Network:
         self._block_private = block_private
         self._resolve = resolver
         self._client: httpx.AsyncClient | None = None
+        self._connections = FairLimit(MAX_OUTBOUND, MAX_OUTBOUND_PER_ACCOUNT, OUTBOUND_WAIT_S)
+        self._held = FairLimit(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_ACCOUNT, OUTBOUND_WAIT_S)
         self.policy: Policy = "allow"
         self._recording: Recording | None = None
         self.configure(policy, file)
@@ -92,14 +104,24 @@ class Network:
             recording = Recording(file, must_exist=policy == "replay")
         self.policy, self._recording = policy, recording
 
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of large answers that runs have not taken yet."""
+        return self._held.held
+
     async def close(self) -> None:
         """Closes connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
 
-    async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+    async def fetch(self, request: FetchRequest, limits: ActionLimits, account: str = "") -> FetchResponse:
         """Makes one request, or answers it, as the policy says.
+
+        Args:
+            request: The request.
+            limits: What the run may use.
+            account: Whose run it is.
 
         Raises:
             OperationRefused: The policy forbids it, or it failed; becomes a TypeError inside the action.
@@ -118,29 +140,34 @@ class Network:
                     "record it first (network policy 'record')"
                 )
             return found
-        response = await self._send(request, limits)
+        response = await self._send(request, limits, account)
         if policy == "record" and recording is not None:
             await recording.add(request, response)
         return response
 
-    async def _send(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
+    async def _send(self, request: FetchRequest, limits: ActionLimits, account: str) -> FetchResponse:
         import httpx
 
         if self._client is None:
             self._client = self._new_client()
         headers = [(name, value) for name, value in request.headers if name.lower() not in _NOT_FORWARDED]
         try:
-            async with asyncio.timeout(limits.fetch_timeout_ms / 1000):
+            async with asyncio.timeout(limits.fetch_timeout_ms / 1000), self._connections.hold(account):
                 built = self._client.build_request(request.method, request.url, headers=headers, content=request.body)
                 response = await self._client.send(built, stream=True, follow_redirects=request.redirect == "follow")
                 try:
                     if request.redirect == "error" and response.has_redirect_location:
                         raise _refused("it was redirected, and redirect is 'error'")
-                    body = await _read(response, limits.max_fetch_bytes)
+                    body, held = await self._read(response, limits.max_fetch_bytes, account)
                 finally:
                     await response.aclose()
         except TimeoutError:
             raise _refused(f"no answer within {limits.fetch_timeout_ms} ms") from None
+        except LimitReached as error:
+            raise _refused(
+                f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of answers, all accounts {MAX_OUTBOUND} and {MAX_HELD_BYTES}"
+            ) from None
         except PrivateAddress as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
@@ -152,7 +179,31 @@ class Network:
             body=body,
             url=str(response.url),
             redirected=bool(response.history),
+            held=held,
         )
+
+    async def _read(
+        self, response: httpx.Response, max_bytes: int, account: str
+    ) -> tuple[bytes, tuple[Callable[[], None], ...]]:
+        """The body, and what gives back the room that it takes. A large one waits for room before it is read on."""
+        data = bytearray()
+        held: tuple[Callable[[], None], ...] = ()
+        try:
+            async for chunk in response.aiter_bytes(SMALL_ANSWER_BYTES):
+                data += chunk
+                if len(data) > max_bytes:
+                    raise _refused(  # noqa: TRY301 - what is held is given back here
+                        f"the answer is longer than {max_bytes} bytes"
+                    )
+                if not held and len(data) > SMALL_ANSWER_BYTES:
+                    amount = _announced(response, max_bytes)
+                    await self._held.take(account, amount)
+                    held = (_once(partial(self._held.give_back, account, amount)),)
+        except BaseException:
+            for give_back in held:
+                give_back()
+            raise
+        return bytes(data), held
 
     def _new_client(self) -> httpx.AsyncClient:
         from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -169,7 +220,8 @@ class Network:
             trust_env=not self._block_private,  # a proxy would resolve names by itself
             cookies=no_cookies,
             max_redirects=_MAX_REDIRECTS,
-            timeout=httpx.Timeout(None, connect=_CONNECT_S),
+            timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=MAX_OUTBOUND_PER_ACCOUNT),
             headers={"user-agent": "svcnb-action"},
         )
 
@@ -202,15 +254,22 @@ def _checked_transport(inner: httpx.AsyncHTTPTransport, resolver: Resolve) -> ht
     return CheckedTransport()
 
 
-async def _read(response: httpx.Response, max_bytes: int) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > max_bytes:
-            raise _refused(f"the answer is longer than {max_bytes} bytes")
-        chunks.append(chunk)
-    return b"".join(chunks)
+def _once(work: Callable[[], None]) -> Callable[[], None]:
+    """Work that is done the first time only."""
+    left = [work]
+
+    def do() -> None:
+        while left:
+            left.pop()()
+
+    return do
+
+
+def _announced(response: httpx.Response, max_bytes: int) -> int:
+    """How much room a body may take: its length where that is known, else the most."""
+    length = response.headers.get("content-length", "")
+    plain = "content-encoding" not in response.headers
+    return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
 
 
 def _refused(why: str) -> OperationRefused:

@@ -59,6 +59,7 @@ class FetchResponse(NamedTuple):
         body: The whole body.
         url: Address after redirects.
         redirected: Whether there was a redirect.
+        held: What to call when the body is not held any more, to give back its room.
     """
 
     status: int
@@ -67,6 +68,7 @@ class FetchResponse(NamedTuple):
     body: bytes
     url: str
     redirected: bool = False
+    held: tuple[Callable[[], None], ...] = ()
 
 
 class Meter(NamedTuple):

@@ -19,6 +19,8 @@ from svcnb.protocol.limits import ActionLimits
 
 T = TypeVar("T")
 
+MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of answers that are remembered; a run that received more is not repeated."""
 ASTRAY_TEXT: Final = "The repeated run makes other requests than before"
 
 
@@ -55,6 +57,7 @@ class RepeatableHost:
         self._left: list[_Entry] | None = None
         self._elapsed_s = 0.0
         self._lost_its_way = False
+        self._kept_bytes = 0
 
     @property
     def operations(self) -> int:
@@ -119,7 +122,12 @@ class RepeatableHost:
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """See `Host`."""
-        return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits), is_request=True)
+        response = await self._answer(("fetch", request), lambda: self._host.fetch(request, limits), is_request=True)
+        self._kept_bytes += len(response.body)
+        if self._kept_bytes > MAX_REPEATABLE_BYTES and self._left is None:
+            self._lost_its_way = True
+            self._entries = [entry for entry in self._entries if not entry.work.done()]
+        return response
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """See `Host`. Loading a package changes nothing, so it is not remembered."""
@@ -129,12 +137,17 @@ class RepeatableHost:
         """Ends requests that nobody waits for any more; both attempts are over."""
         for entry in self._entries:
             entry.work.cancel()
+            if entry.work.done() and not entry.work.cancelled() and entry.work.exception() is None:
+                for give_back in getattr(entry.work.result(), "held", ()):
+                    give_back()
 
     async def _answer(
         self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]], *, is_request: bool = False
     ) -> T:
         entry = self._find(asked)
         if entry is None:
+            if is_request and self._left is not None and self._lost_its_way:
+                raise OperationRefused(ASTRAY_TEXT)
             if is_request and any(other.is_request for other in self._left or ()):
                 self._lost_its_way = True
                 raise OperationRefused(ASTRAY_TEXT)

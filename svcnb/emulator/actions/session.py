@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +16,12 @@ from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
 from svcnb.emulator.offload import LARGE_BYTES, is_large, offload
-from svcnb.protocol.limits import MAX_FETCH_REQUEST_BYTES, ActionLimits
+from svcnb.protocol.limits import (
+    MAX_FETCH_REQUEST_BYTES,
+    MAX_TRACE_HOST_CHARS,
+    MAX_TRACE_METHOD_CHARS,
+    ActionLimits,
+)
 from svcnb.protocol.nesting import deeper_than
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
@@ -106,6 +111,7 @@ class Session:
         self._fetches = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._in_flight_bytes = 0
+        self._held: tuple[Callable[[], None], ...] = ()
         self._held_back = False
         self._more: asyncio.Handle | None = None
         self.lowered = False
@@ -143,6 +149,13 @@ class Session:
                     later.cancel()  # the isolate may be another run's by then
             for task in self._calls.values():
                 task.cancel()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Gives back the room of answers that the isolate has taken, or will not take any more."""
+        held, self._held = self._held, ()
+        for give_back in held:
+            give_back()
 
     def time_out(self) -> None:
         """Ends the run at its deadline."""
@@ -355,7 +368,12 @@ class Session:
             packed = await offload(pack, {"id": call_id, **answer}, answer_blob)
         else:
             packed = pack({"id": call_id, **answer}, answer_blob)
+        del answer, answer_blob
         self._isolate.write(packed)
+        if self._held:
+            del packed
+            await self._isolate.drained()
+            self._let_go()
 
     async def _operate(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
         if kind == "fetch":
@@ -404,12 +422,12 @@ class Session:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url)
-        about: dict[str, Any] = {"method": method, "host": parts.hostname or ""}
+        about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
             raise OperationRefused(f"Too many outbound requests, maximum {self._limits.max_fetch_count} per execution")
         if parts.scheme in {"data", "blob"}:
-            self._trace.add("fetch", method=method, host="", scheme=parts.scheme)
+            self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         request = FetchRequest(method, url, headers, blob if body["hasBody"] else None, str(body["redirect"]))
@@ -424,6 +442,7 @@ class Session:
                 self._trace.timed("fetch", since, **about, refused="aborted")
             raise
         self._trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
+        self._held += answer.held
         meta = {
             "status": answer.status,
             "statusText": answer.status_text,

@@ -6,7 +6,14 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from svcnb.protocol.limits import MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
+
 MAX_EVENTS = 1_000
+_LONGEST = {"method": MAX_TRACE_METHOD_CHARS, "host": MAX_TRACE_HOST_CHARS}
+
+
+def _cut(name: str, text: str) -> str:
+    return text[: _LONGEST.get(name, MAX_TRACE_TEXT_CHARS)]
 
 
 class TraceEvent(NamedTuple):
@@ -80,7 +87,8 @@ class Trace:
         if len(self.events) >= MAX_EVENTS and kind != "end":
             self.dropped += 1
             return
-        self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), detail))
+        short = {name: _cut(name, value) if isinstance(value, str) else value for name, value in detail.items()}
+        self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), short))
 
     def as_dict(self) -> dict[str, object]:
         """The timeline as JSON."""

@@ -1,0 +1,86 @@
+"""A limit on something that accounts share: connections, or bytes that the service holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class LimitReached(Exception):
+    """What was asked for did not become free in time."""
+
+
+class FairLimit:
+    """Hands out an amount, of which one account never has more than its part. Who has the least is served first.
+
+    Args:
+        total: How much there is.
+        per_account: The most that one account has at once.
+        wait_s: Seconds after which waiting ends with `LimitReached`.
+    """
+
+    def __init__(self, total: int, per_account: int, wait_s: float) -> None:
+        self._total = total
+        self._per_account = per_account
+        self._wait_s = wait_s
+        self._held: Counter[str] = Counter()
+        self._line: list[tuple[str, int, asyncio.Future[None]]] = []
+
+    @property
+    def held(self) -> int:
+        """How much is handed out."""
+        return self._held.total()
+
+    async def take(self, account: str, amount: int = 1) -> None:
+        """Takes an amount, once it is free; `give_back` returns it. What exceeds the account's part counts as the part.
+
+        Raises:
+            LimitReached: It did not become free in time.
+        """
+        amount = min(amount, self._per_account)
+        if self._is_free(account, amount):
+            self._held[account] += amount
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (account, amount, turn)
+        self._line.append(entry)
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await turn
+        except BaseException as error:
+            if entry in self._line:
+                self._line.remove(entry)
+            elif turn.done() and not turn.cancelled():
+                self.give_back(account, amount)  # it came just as nobody waited any more
+            if isinstance(error, TimeoutError):
+                raise LimitReached(f"nothing became free within {self._wait_s:g} seconds") from None
+            raise
+
+    def give_back(self, account: str, amount: int = 1) -> None:
+        """Returns what `take` took."""
+        self._held[account] -= min(amount, self._per_account)
+        if self._held[account] <= 0:
+            del self._held[account]
+        while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first to come among equals
+            self._line.remove(chosen)
+            self._held[chosen[0]] += chosen[1]
+            chosen[2].set_result(None)
+
+    @asynccontextmanager
+    async def hold(self, account: str, amount: int = 1) -> AsyncIterator[None]:
+        """Takes an amount for the length of a block.
+
+        Raises:
+            LimitReached: It did not become free in time.
+        """
+        await self.take(account, amount)
+        try:
+            yield
+        finally:
+            self.give_back(account, amount)
+
+    def _is_free(self, account: str, amount: int) -> bool:
+        return self._held.total() + amount <= self._total and self._held[account] + amount <= self._per_account

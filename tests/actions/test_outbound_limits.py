@@ -1,0 +1,157 @@
+"""What one account can take of the outbound requests that all share: a neighbour is served all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from svcnb.emulator.actions.network import Network
+from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
+from svcnb.emulator.actions.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
+from svcnb.protocol.limits import (
+    MAX_HELD_BYTES_PER_ACCOUNT,
+    MAX_OUTBOUND_PER_ACCOUNT,
+    MAX_OUTBOUND_PER_RUN,
+    ActionLimits,
+)
+
+LIMITS = ActionLimits()
+LARGE = 40 * 2**20
+
+
+@pytest.fixture
+def room_host() -> Any:
+    """Makes hosts of one account, without an engine."""
+    from svcnb.emulator.actions.host import ActionHost
+    from svcnb.emulator.keys.custody import Custody
+    from svcnb.emulator.randomness import Randomness
+    from svcnb.protocol.vocabulary import Vocabulary
+
+    async def no_wallet(_: str) -> bytes:
+        return b""
+
+    custody = Custody(b"\7" * 32, Vocabulary(), Randomness("tests"))
+    return lambda network: ActionHost(
+        custody=custody, cid="Qm", wallet_secret=no_wallet, headers={}, network=network, account="one"
+    )
+
+
+class Slow:
+    """A web server that answers `/quick` at once and holds every other request until it is released."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.arrived = asyncio.Condition()
+        self.released = asyncio.Event()
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            body = b"x" * LARGE if b"/large" in head else b"fine"
+            if b"/slow" in head:
+                async with self.arrived:
+                    self.waiting += 1
+                    self.arrived.notify_all()
+                await self.released.wait()
+            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            await writer.drain()
+        writer.close()
+
+    async def until_waiting(self, count: int) -> None:
+        async with self.arrived:
+            await self.arrived.wait_for(lambda: self.waiting >= count)
+
+
+@asynccontextmanager
+async def slow_site() -> AsyncIterator[Slow]:
+    slow = Slow()
+    server = await asyncio.start_server(slow.serve, "127.0.0.1", 0)
+    slow.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield slow
+    finally:
+        slow.released.set()
+        server.close()
+
+
+async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting():
+    network = Network()
+    async with slow_site() as slow:
+        flood = [
+            asyncio.ensure_future(network.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS, "greedy"))
+            for _ in range(150)
+        ]
+        await slow.until_waiting(MAX_OUTBOUND_PER_ACCOUNT)
+        answer = await network.fetch(FetchRequest("GET", slow.url + "/quick"), LIMITS, "neighbour")
+        assert answer.body == b"fine"
+        assert slow.waiting == MAX_OUTBOUND_PER_ACCOUNT
+        slow.released.set()
+        assert {found.body for found in await asyncio.gather(*flood)} == {b"fine"}
+        await network.close()
+
+
+async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: Any):
+    network = Network()
+    async with slow_site() as slow:
+        host = room_host(network)
+        tasks = [asyncio.ensure_future(host.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS)) for _ in range(30)]
+        await slow.until_waiting(MAX_OUTBOUND_PER_RUN)
+        other = asyncio.ensure_future(room_host(network).fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS))
+        await slow.until_waiting(MAX_OUTBOUND_PER_RUN + 1)
+        assert slow.waiting == MAX_OUTBOUND_PER_RUN + 1
+        slow.released.set()
+        await asyncio.gather(other, *tasks)
+        await network.close()
+
+
+async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back():
+    network = Network()
+    async with slow_site() as slow:
+        large = FetchRequest("GET", slow.url + "/large")
+        first = await network.fetch(large, LIMITS, "greedy")
+        second = asyncio.ensure_future(network.fetch(large, LIMITS, "greedy"))
+        neighbour = await network.fetch(large, LIMITS, "neighbour")
+        assert 2 * LARGE > MAX_HELD_BYTES_PER_ACCOUNT
+        assert not second.done()
+        assert network.held_bytes == 2 * LARGE
+        for held in (first, neighbour):
+            for give_back in (*held.held, *held.held):
+                give_back()
+        for give_back in (await second).held:
+            give_back()
+        assert network.held_bytes == 0
+        await network.close()
+
+
+async def test_the_room_of_an_answer_that_is_too_long_is_given_back():
+    network = Network()
+    async with slow_site() as slow:
+        with pytest.raises(OperationRefused, match="longer than 1000000 bytes"):
+            await network.fetch(
+                FetchRequest("GET", slow.url + "/large"), LIMITS._replace(max_fetch_bytes=1_000_000), "a"
+            )
+        assert network.held_bytes == 0
+        await network.close()
+
+
+async def test_a_run_that_received_much_is_not_repeated():
+    class Host:
+        account = ""
+
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            return FetchResponse(200, "", (), b"x" * (MAX_REPEATABLE_BYTES // 2 + 1), request.url)
+
+    host = RepeatableHost(Host())  # type: ignore[arg-type]
+    for n in range(2):
+        await host.fetch(FetchRequest("GET", f"http://127.0.0.1/{n}"), LIMITS)
+    assert host.operations == 0
+    host.repeat(0.0)
+    with pytest.raises(OperationRefused, match="other requests"):
+        await host.fetch(FetchRequest("GET", "http://127.0.0.1/0"), LIMITS)
+    assert host.astray
