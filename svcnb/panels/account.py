@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import traitlets
 
@@ -10,10 +10,13 @@ from svcnb.client import Client
 from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.models.billing import Balance, Payment
-from svcnb.client.signing import LocalSigner, Signer
+from svcnb.client.signing import LocalSigner, Signer, as_signer
 from svcnb.panels.base import Panel, command
 from svcnb.panels.owned import OWNER_LINE, connected
 from svcnb.protocol.limits import PAYMENT_PACKAGES_CENTS
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 _CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
 
@@ -38,13 +41,13 @@ class AccountPanel(Panel, bundle="account"):
     state = traitlets.Dict(dict(_CLOSED)).tag(sync=True)
     owner_address = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, client: Client, *, owner: Signer | None = None) -> None:
+    def __init__(self, client: Client, *, owner: AnySigner | None = None) -> None:
         self.account: AsyncChainSecuredAccount | None = None
-        self._owner = owner
+        self._owner = None if owner is None else as_signer(owner)
         self._payment: Payment | None = None
         super().__init__(client)
-        if isinstance(owner, LocalSigner):
-            self.owner_address = owner.address
+        if isinstance(self._owner, LocalSigner):
+            self.owner_address = self._owner.address
         elif owner is not None:
             self.owner_address = "a wallet elsewhere"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import traitlets
 
@@ -14,13 +14,16 @@ from svcnb.client.models.chain import Preview, ether
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.picture import master_wallet_of
-from svcnb.client.signing import Signer
+from svcnb.client.signing import as_signer
 from svcnb.panels.base import Panel, command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
 from svcnb.panels.transactions import argument_text
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.toolkit.permissions import EVERY, EVERY_GROUP, Change, Edit, Kind, Matrix, cost_of
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 AT_ONCE: Final = 8
 """Groups that are read at the same time."""
@@ -53,13 +56,13 @@ class PermissionsPanel(Panel, bundle="permissions"):
     title = "Permissions"
     state = traitlets.Dict(_NOTHING).tag(sync=True)
 
-    def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: Signer | None = None) -> None:
+    def __init__(self, client: Client, actions: Iterable[Action] = (), *, owner: AnySigner | None = None) -> None:
         given = list(actions)
         if not all(isinstance(each, Action) for each in given):
             raise InvalidArgument("actions are svcnb.Action objects", hint="PermissionsPanel(svc, [svcnb.Action(...)])")
         self._extra = {action.hashed_cid: action for action in given}
         self._matrix = Matrix((), {}, {}, {})
-        self._owner = owner
+        self._owner = None if owner is None else as_signer(owner)
         self._owned: Owned | None = None
         super().__init__(client)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SigningError
-from svcnb.client.signing import LocalSigner, SignedEnvelope, recover
+from svcnb.client.signing import LocalSigner, SignedEnvelope, as_signer, recover, typed_data_digest
 from svcnb.panels.base import Panel, command
 from svcnb.panels.transactions import decoded
-from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S
 from svcnb.protocol.typed_data import Flow, flow_of
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 ENDPOINTS: Final = {
     Flow.CREATE_WALLET: "POST /create_wallet_with_signature",
@@ -51,8 +53,8 @@ class SigningPanel(Panel, bundle="signing"):
     wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)
     flow = traitlets.Unicode(Flow.CREATE_WALLET.value).tag(sync=True)
 
-    def __init__(self, client: Client | None = None, *, signer: LocalSigner | None = None) -> None:
-        self._signer = signer
+    def __init__(self, client: Client | None = None, *, signer: AnySigner | None = None) -> None:
+        self._signer = None if signer is None else as_signer(signer)
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
@@ -116,7 +118,7 @@ class SigningPanel(Panel, bundle="signing"):
         except SigningError:
             recovered = ""
         return {
-            "digest": "0x" + digest_parts(typed_data).digest.hex(),
+            "digest": "0x" + typed_data_digest(typed_data).hex(),
             "recovered": recovered,
             "rules": [verdict.model_dump() for verdict in verdicts],
         }

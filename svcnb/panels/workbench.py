@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import traitlets
 from ipywidgets import Widget, widget_serialization
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument
-from svcnb.client.signing import Signer
 from svcnb.panels.account import AccountPanel
 from svcnb.panels.base import Panel, command
 from svcnb.panels.permissions import PermissionsPanel
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 TABS: Final = {
     "Account": "AccountPanel",
@@ -43,7 +45,7 @@ class Workbench(Panel, bundle="workbench"):
     tabs = traitlets.List(list(TABS)).tag(sync=True)
     panels = traitlets.Dict(value_trait=traitlets.Instance(Widget)).tag(sync=True, **widget_serialization)
 
-    def __init__(self, client: Client, *, owner: Signer | None = None) -> None:
+    def __init__(self, client: Client, *, owner: AnySigner | None = None) -> None:
         account = AccountPanel(client, owner=owner)
         self._kept: list[str] = []
         self._opened = ("", "")

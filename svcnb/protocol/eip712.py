@@ -90,13 +90,17 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
-        return keccak256(str(value).encode())
+        if not isinstance(value, str):
+            raise MalformedValue(f"{name} is {shown(value)}, and its type is string")
+        return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
     if kind == "address":
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
-        return int(bool(value)).to_bytes(_WORD, "big")
+        if not isinstance(value, bool):
+            raise MalformedValue(f"{name} is {shown(value)}, and its type is bool", hint="Give True or False.")
+        return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
     if found := _FIXED_BYTES.match(kind):
@@ -110,8 +114,10 @@ def _word(kind: str, value: Any, name: str) -> bytes:
 
 
 def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise MalformedValue(f"{name} is {shown(value)}, no number of {bits} bits")
     try:
-        number = int(value, 0) if isinstance(value, str) else int(value)
+        number = int(value, 0) if isinstance(value, str) else value
         # A signed number narrower than a word is extended by its sign.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)

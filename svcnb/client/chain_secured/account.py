@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
     from svcnb.client.references import ActionRef, KeyRef, WalletRef
     from svcnb.client.signing import Signer
+    from svcnb.client.signing.eth import AnySigner
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ class ChainSecuredAccount(KnownAccount):
         """
         return self._do(explain_flow.explain(self._account, key, action, wallet))
 
-    def transfer_ownership(self, to: Signer | str, *, confirm: bool = False) -> Transfer:
+    def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
         """Hands the account to another wallet, for good. Everything in it stays, the credit too.
 
         Afterwards this object can only read: open the account with its new owner.

@@ -21,7 +21,6 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.reading import nothing
 from svcnb.protocol.abi import WORD, encode
-from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import (
     api_key_hash,
@@ -35,6 +34,7 @@ from svcnb.protocol.typed_data import Flow as Purpose, flow_of
 
 if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope, Signer
+    from svcnb.client.signing.eth import AnySigner
 
 IS_VALID_SIGNATURE: Final = function_selector("isValidSignature(bytes32,bytes)")
 VALID: Final = bytes.fromhex("1626ba7e")
@@ -49,8 +49,9 @@ def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
     return Identity(wallet_lookup_key(owner.address), owner.address)
 
 
-def open_account(chain: ChainAccess, owner: Signer, known_hash: str | None) -> Flow[Identity]:
+def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
     """Finds the account that a wallet owns."""
+    chain, owner = writer.chain, _owner(writer)
     if known_hash is None:
         return (yield from identity.find(chain, owner.address))
     master = hash_number(known_hash)
@@ -157,7 +158,7 @@ def _counted(names: Names) -> str:
 # --- transfer -----------------------------------------------------------------------------------------------------
 
 
-def transfer(account: Ownership, to: Signer | str, *, confirm: bool) -> Flow[Transfer]:
+def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[Transfer]:
     """Hands a ChainSecured account to another wallet, when that was confirmed.
 
     Raises:
@@ -241,7 +242,7 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
     """Asks the key, then the contract at the address, whose signature this is (specification 5.6.3)."""
-    from svcnb.client.signing import verify as made_by_key
+    from svcnb.client.signing import typed_data_digest, verify as made_by_key
 
     wanted = address_of(address)
     try:
@@ -250,7 +251,7 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
         raw = parse_hex(signature, what="signature")
     except MalformedValue as error:
         raise InvalidArgument(error.message, hint=error.hint) from None
-    data = IS_VALID_SIGNATURE + encode(("bytes32", "bytes"), (digest_parts(typed_data).digest, raw))
+    data = IS_VALID_SIGNATURE + encode(("bytes32", "bytes"), (typed_data_digest(typed_data), raw))
     try:
         answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
     except RpcError as error:
@@ -276,14 +277,16 @@ def hash_number(text: str) -> int:
         raise InvalidArgument(str(error), hint="account.api_key_hash and mine.api_key_hash tell it.") from None
 
 
-def address_of(wallet: Signer | str) -> str:
+def address_of(wallet: AnySigner | str) -> str:
     """The address of a wallet, with checksum.
 
     Raises:
         InvalidArgument: It is none.
     """
+    from svcnb.client.signing import as_signer
+
     try:
-        return checksum_address(wallet if isinstance(wallet, str) else wallet.address)
+        return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
     except (MalformedValue, TypeError) as error:
         raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x and 40 digits.") from None
 
@@ -297,7 +300,10 @@ def gas_payer(wallet: Signer) -> Signer:
 
 def _owner(writer: Writer) -> Signer:
     if writer.owner is None:
-        raise InvalidArgument("a wallet that signs is wanted here", hint="svcnb.LocalSigner.from_key(...)")
+        raise InvalidArgument(
+            "this operation needs a signer",
+            hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount.",
+        )
     return writer.owner
 
 

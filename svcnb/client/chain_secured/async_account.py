@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from svcnb.client.chain_secured.wallet_auth import WalletAuth
     from svcnb.client.models.explanation import Explanation
     from svcnb.client.references import ActionRef, KeyRef, WalletRef
-    from svcnb.client.signing import Signer
+    from svcnb.client.signing.eth import AnySigner
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         """See `ChainSecuredAccount.explain`."""
         return await self._do(explain_flow.explain(self._account, key, action, wallet))
 
-    async def transfer_ownership(self, to: Signer | str, *, confirm: bool = False) -> Transfer:
+    async def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
         """See `ChainSecuredAccount.transfer_ownership`."""
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.writes import Writer
 from svcnb.client.chain_secured import account_flows, envelope_flows
 from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
 from svcnb.client.chain_secured.door import ChainSecured, Door, Shown
@@ -19,7 +20,8 @@ from svcnb.client.resources.base import mirrors
 from svcnb.client.session import AsyncSession
 
 if TYPE_CHECKING:
-    from svcnb.client.signing import SignedEnvelope, Signer
+    from svcnb.client.signing import SignedEnvelope
+    from svcnb.client.signing.eth import AnySigner
 
 T = TypeVar("T")
 
@@ -36,7 +38,7 @@ class AsyncChainSecured(Door):
         return await self._session.drive(flow)
 
     async def create(
-        self, owner: Signer, name: str, *, description: str = "", on_preview: Shown | None = None
+        self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
         """See `ChainSecured.create`."""
         writer = self._writer(owner, on_preview)
@@ -44,13 +46,14 @@ class AsyncChainSecured(Door):
         return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
 
     async def open(
-        self, owner: Signer, *, api_key_hash: str | None = None, on_preview: Shown | None = None
+        self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
         """See `ChainSecured.open`."""
-        found = await self._do(account_flows.open_account(self._chain, owner, api_key_hash))
-        return AsyncChainSecuredAccount(self._session, self._ownership(self._writer(owner, on_preview), found))
+        writer = self._writer(owner, on_preview)
+        found = await self._do(account_flows.open_account(writer, api_key_hash))
+        return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
 
-    async def convert(self, owner: Signer, *, confirm: bool = False) -> AsyncChainSecuredAccount:
+    async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """See `ChainSecured.convert`."""
         writer = self._writer(owner, None)
         found = await self._do(account_flows.convert(writer, confirm=confirm))
@@ -59,10 +62,10 @@ class AsyncChainSecured(Door):
     async def look(self, api_key_hash: str) -> AsyncChainSecuredAccount:
         """See `ChainSecured.look`."""
         found = await self._do(account_flows.look(self._chain, api_key_hash))
-        return AsyncChainSecuredAccount(self._session, self._ownership(self._writer(None, None), found))
+        return AsyncChainSecuredAccount(self._session, self._ownership(Writer(self._chain, None), found))
 
     async def resume(
-        self, mint: PendingMint | str, owner: Signer, *, on_preview: Shown | None = None
+        self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
         """See `ChainSecured.resume`."""
         record = self._record(mint)
@@ -70,7 +73,7 @@ class AsyncChainSecured(Door):
         account = Ownership(writer, int(record.api_key_hash, 16), self._records)
         return await self._do(account_flows.resume(account, record))
 
-    async def sign(self, owner: Signer, flow: str) -> SignedEnvelope:
+    async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """See `ChainSecured.sign`."""
         return await self._do(account_flows.sign(self._writer(owner, None), flow))
 

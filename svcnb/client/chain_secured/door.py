@@ -21,7 +21,8 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.session import SyncSession
 
 if TYPE_CHECKING:
-    from svcnb.client.signing import SignedEnvelope, Signer
+    from svcnb.client.signing import SignedEnvelope
+    from svcnb.client.signing.eth import AnySigner
 
 T = TypeVar("T")
 Shown = Callable[[Preview], object]
@@ -57,8 +58,10 @@ class Door:
     def _record(self, mint: PendingMint | str) -> PendingMint:
         return self._records.get(mint.id if isinstance(mint, PendingMint) else mint)
 
-    def _writer(self, owner: Signer | None, shown: Shown | None) -> Writer:
-        return Writer(self._chain, owner, on_preview=shown)
+    def _writer(self, owner: AnySigner, shown: Shown | None) -> Writer:
+        from svcnb.client.signing import as_signer
+
+        return Writer(self._chain, as_signer(owner), on_preview=shown)
 
     def _ownership(self, writer: Writer, found: Identity) -> Ownership:
         return Ownership(writer, found.master_hash, self._records)
@@ -75,12 +78,12 @@ class ChainSecured(Door):
         return self._session.drive(flow)
 
     def create(
-        self, owner: Signer, name: str, *, description: str = "", on_preview: Shown | None = None
+        self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
         """Opens an account that a wallet owns, by a transaction of that wallet.
 
         Args:
-            owner: The wallet; it pays the gas now and for every change to come.
+            owner: The wallet, a `Signer` or an eth-account account; it pays the gas now and for every change to come.
             name: The account's name.
             description: What it is for.
             on_preview: Shown every write before it is signed; what answers False stops it.
@@ -93,7 +96,7 @@ class ChainSecured(Door):
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def open(
-        self, owner: Signer, *, api_key_hash: str | None = None, on_preview: Shown | None = None
+        self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
         """Opens the account that a wallet owns. The master hash is found in the chain's events.
 
@@ -105,10 +108,11 @@ class ChainSecured(Door):
         Raises:
             ChainError: The wallet owns no account, or no longer.
         """
-        found = self._do(account_flows.open_account(self._chain, owner, api_key_hash))
-        return ChainSecuredAccount(self._session, self._ownership(self._writer(owner, on_preview), found))
+        writer = self._writer(owner, on_preview)
+        found = self._do(account_flows.open_account(writer, api_key_hash))
+        return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
-    def convert(self, owner: Signer, *, confirm: bool = False) -> ChainSecuredAccount:
+    def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
         """The same as ``svc.accounts.convert``, which see."""
         writer = self._writer(owner, None)
         found = self._do(account_flows.convert(writer, confirm=confirm))
@@ -124,9 +128,11 @@ class ChainSecured(Door):
             ChainError: There is no such account.
         """
         found = self._do(account_flows.look(self._chain, api_key_hash))
-        return ChainSecuredAccount(self._session, self._ownership(self._writer(None, None), found))
+        return ChainSecuredAccount(self._session, self._ownership(Writer(self._chain, None), found))
 
-    def resume(self, mint: PendingMint | str, owner: Signer, *, on_preview: Shown | None = None) -> Wallet | UsageKey:
+    def resume(
+        self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
+    ) -> Wallet | UsageKey:
         """Finishes a mint that stopped half way. Looks first what has been done, so nothing is done twice.
 
         Args:
@@ -142,7 +148,7 @@ class ChainSecured(Door):
         account = Ownership(writer, int(record.api_key_hash, 16), self._records)
         return self._do(account_flows.resume(account, record))
 
-    def sign(self, owner: Signer, flow: str) -> SignedEnvelope:
+    def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """Lets a wallet sign the envelope of a flow, with this service's chain and its time at this moment.
 
         The flows here do this by themselves; this is for looking at it, or for sending it on.

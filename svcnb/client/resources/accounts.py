@@ -11,7 +11,7 @@ from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.account import ChainSecuredAccount
     from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
-    from svcnb.client.signing import Signer
+    from svcnb.client.signing.eth import AnySigner
 
 
 class Accounts(Resource):
@@ -42,7 +42,7 @@ class Accounts(Resource):
         """
         return self._do(account_flows.exists())
 
-    def convert(self, owner: Signer, *, confirm: bool = False) -> ChainSecuredAccount:
+    def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
         """Hands the account of the configured key to a wallet, for good: from API mode to ChainSecured.
 
         Groups, wallets, actions, usage keys and credit stay. The account key can change nothing any more. Free.
@@ -77,7 +77,7 @@ class AsyncAccounts(AsyncResource):
         """See `Accounts.exists`."""
         return await self._do(account_flows.exists())
 
-    async def convert(self, owner: Signer, *, confirm: bool = False) -> AsyncChainSecuredAccount:
+    async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """See `Accounts.convert`."""
         from svcnb.client.chain_secured.async_door import AsyncChainSecured
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svcnb.client.errors import SigningError
+from svcnb.client.signing.eth import as_signer
 from svcnb.client.signing.signer import Signer
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 
 class ContractWallet(Signer):
@@ -27,17 +31,17 @@ class ContractWallet(Signer):
     Source: specification 5.6.3 and 5.6.4.
     """
 
-    def __init__(self, address: str, signer: Signer) -> None:
+    def __init__(self, address: str, signer: AnySigner) -> None:
+        self._signer = as_signer(signer)
         try:
             self._address = checksum_address(address)
         except (MalformedValue, TypeError) as error:
             raise SigningError(str(error)) from None
-        if self._address == signer.address:
+        if self._address == self._signer.address:
             raise SigningError(
                 f"{self._address} is the address of its owner, and a contract has one of its own",
                 hint="Pass the deployed contract's address, or use the owner alone.",
             )
-        self._signer = signer
 
     @property
     def address(self) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svcnb.client import display
 from svcnb.client.errors import InvalidArgument, SigningError
+from svcnb.client.signing.eth import as_signer
 from svcnb.client.signing.signer import Signer
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wallet_auth import HEADER, encode_wallet_auth
+
+if TYPE_CHECKING:
+    from svcnb.client.signing.eth import AnySigner
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +81,7 @@ class SignedEnvelope:
 
 
 def sign_flow(
-    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
+    signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
     """Builds the envelope of a flow and lets a wallet sign it.
 
@@ -92,14 +96,16 @@ def sign_flow(
         InvalidArgument: No such flow, or a number out of range.
         SigningError: The wallet did not sign.
     """
+    signer = as_signer(signer)
     typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
     return SignedEnvelope(typed_data, _checked(signer.sign_typed_data(typed_data)))
 
 
 async def sign_flow_async(
-    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
+    signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
     """Does as `sign_flow`, for wallets whose owner is asked elsewhere."""
+    signer = as_signer(signer)
     typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
     return SignedEnvelope(typed_data, _checked(await signer.sign_typed_data_async(typed_data)))
 

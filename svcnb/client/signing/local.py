@@ -6,29 +6,30 @@ import json
 import os
 import secrets
 import stat
-import sys
-import threading
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
 from svcnb.client.secret import Secret
+from svcnb.client.signing.eth import NEEDS, eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
+from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.protocol.curve import SECRET_BYTES
-from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import address_of_secret, personal_digest, sign_digest
 
-_IMPORTING: Final = threading.Lock()
-_NEEDS: Final = "pip install 'svcnb[chain]'"
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+_PICKLED: Final = "a signer holds a private key and is not pickled: save it to a key file"
 
 
 class LocalSigner(Signer):
     """Signs with a private key held in this process.
 
-    Make one with `from_key`, `from_keyfile` or `random`. The key appears in no display, log, pickle or error;
-    `reveal` is the one way to read it.
+    Make one with `from_key`, `from_keyfile`, `from_account` or `random`. The key appears in no display, log, pickle or
+    error; `reveal` and `account` are the ways to read it.
 
     Example:
         >>> LocalSigner.from_key("0x" + "11" * 32)
@@ -58,6 +59,33 @@ class LocalSigner(Signer):
         if not isinstance(key, (str, Secret)):
             raise SigningError(f"a private key is hex text or bytes, not {type(key).__name__}")
         return cls(Secret(key))
+
+    @classmethod
+    def from_account(cls, account: LocalAccount) -> LocalSigner:
+        """Takes an account of eth-account. Every method that takes a signer also takes the account itself.
+
+        Args:
+            account: What ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic`` returned.
+
+        Raises:
+            SigningError: It is another object.
+        """
+        if not is_local_account(account):
+            raise SigningError(
+                f"expected an eth-account LocalAccount, not {type(account).__name__}",
+                hint="svcnb.LocalSigner.from_account(eth_account.Account.from_key(...))",
+            )
+        return cls.from_key(bytes(account.key))
+
+    @property
+    def account(self) -> LocalAccount:
+        """The account of eth-account with this key, for libraries that take one, such as web3.
+
+        Raises:
+            SigningError: eth-account is not installed.
+        """
+        found: LocalAccount = eth_account("an eth-account account").Account.from_key(self._key.reveal())
+        return found
 
     @classmethod
     def random(cls) -> LocalSigner:
@@ -143,8 +171,12 @@ class LocalSigner(Signer):
         return self.sign_digest(personal_digest(message))
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
-        """Signs typed data (EIP-712); see `Signer.sign_typed_data`."""
-        return self.sign_digest(_or_signing_error(lambda: digest_parts(typed_data).digest))
+        """Signs typed data (EIP-712) of any types; see `Signer.sign_typed_data`.
+
+        Raises:
+            SigningError: A value does not fit its type; nothing is converted silently.
+        """
+        return self.sign_digest(typed_data_digest(typed_data))
 
     def sign_transaction(self, transaction: dict[str, Any]) -> str:
         """Signs a transaction.
@@ -171,7 +203,7 @@ class LocalSigner(Signer):
         return hash(self._address)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a signer holds a private key and is not pickled: save it to a key file")
+        raise TypeError(_PICKLED)
 
 
 def _secret_bytes(key: Secret) -> bytes:
@@ -187,24 +219,13 @@ def _or_signing_error(work: Any) -> Any:
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
     except ImportError as error:
-        raise SigningError(str(error), hint=f"Install the missing part: {_NEEDS}") from error
+        raise SigningError(str(error), hint=f"Install the missing package: {NEEDS}") from error
     except ValueError as error:
         raise SigningError(str(error)) from None
 
 
 def _account() -> Any:
-    # Half a second of import, so only for key files and transactions. A library below it raises the recursion limit to
-    # 100 000 for pairings that nothing here computes, and then deeply nested JSON ends a process instead of failing.
-    # One thread at a time: another would take the raised limit for the one to go back to.
-    with _IMPORTING:
-        limit = sys.getrecursionlimit()
-        try:
-            from eth_account import Account
-        except ImportError as error:
-            raise SigningError("key files and transactions need eth-account", hint=_NEEDS) from error
-        finally:
-            sys.setrecursionlimit(limit)
-    return Account
+    return eth_account("a key file or a transaction").Account
 
 
 def _decrypted(file: Path, text: str, password: str | Secret | None) -> Secret:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.errors import SigningError
-from svcnb.protocol.eip712 import digest_parts
+from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.protocol.errors import MalformedSignature, MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import personal_digest, recover_address
@@ -25,7 +25,7 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
         SigningError: No such signature, or typed data that cannot be hashed.
     """
     try:
-        digest = digest_parts(signed).digest if isinstance(signed, dict) else personal_digest(signed)
+        digest = typed_data_digest(signed) if isinstance(signed, dict) else personal_digest(signed)
         raw = signature if isinstance(signature, bytes) else parse_hex(signature, what="signature")
         return checksum_address(recover_address(digest, raw))
     except MalformedValue as error:

@@ -1,0 +1,67 @@
+"""eth-account: imported on first use, and its accounts accepted as signers."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from svcnb.client.errors import InvalidArgument, SigningError
+from svcnb.client.signing.signer import Signer
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+
+    AnySigner: TypeAlias = "Signer | LocalAccount"
+
+_IMPORTING: Final = threading.Lock()
+NEEDS: Final = "pip install 'svcnb[chain]'"
+
+
+def eth_account(purpose: str) -> Any:
+    """Imports eth-account, which takes about half a second.
+
+    Args:
+        purpose: What needs it, for the error.
+
+    Raises:
+        SigningError: It is not installed.
+    """
+    # A library below it raises the recursion limit to 100 000 for pairings that nothing here computes, and then deeply
+    # nested JSON ends a process instead of failing. One thread at a time: another would read the raised limit.
+    with _IMPORTING:
+        limit = sys.getrecursionlimit()
+        try:
+            import eth_account as library
+            import eth_account.messages
+            import eth_account.signers.local
+        except ImportError as error:
+            raise SigningError(f"{purpose} needs eth-account", hint=NEEDS) from error
+        finally:
+            sys.setrecursionlimit(limit)
+    return library
+
+
+def is_local_account(value: object) -> bool:
+    """Checks for an eth-account ``LocalAccount``, without importing the library: nobody has one before."""
+    module = sys.modules.get("eth_account.signers.local")
+    return module is not None and isinstance(value, module.LocalAccount)
+
+
+def as_signer(value: AnySigner) -> Signer:
+    """Returns a signer: the value itself, or a `LocalSigner` for an eth-account account.
+
+    Raises:
+        InvalidArgument: The value cannot sign.
+    """
+    if isinstance(value, Signer):
+        return value
+    if is_local_account(value):
+        from svcnb.client.signing.local import LocalSigner
+
+        return LocalSigner.from_account(value)
+    raise InvalidArgument(
+        f"this operation needs a signer, not {type(value).__name__}",
+        hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount: "
+        "svcnb.LocalSigner.from_key(...).",
+    )

@@ -1,0 +1,35 @@
+"""Accounts of eth-account own and change accounts on chain, as the package's own signers do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eth_account import Account
+
+from svcnb import Client, ContractWallet, LocalSigner, verify
+from svcnb.client.signing import sign_flow
+
+pytestmark = [pytest.mark.chain]
+
+
+def test_an_account_is_accepted_wherever_a_signer_is(svc: Client, fund: Any) -> None:
+    account, heir = Account.create(), Account.create()
+    signer = fund(LocalSigner.from_account(account))
+    mine = svc.chain_secured.create(account, "treasury")
+    assert mine.owner == signer
+    assert svc.chain_secured.open(account).describe().admin == account.address
+    signed = svc.chain_secured.sign(account, "BillingAuth")
+    assert verify(signed.typed_data, signed.signature, account.address)
+    assert sign_flow(account, "CreateWallet", 1, 1).address == account.address
+    assert ContractWallet("0x" + "c0" * 20, account).signer == signer
+    mine.transfer_ownership(heir, confirm=True)
+    assert svc.chain_secured.open(heir).describe().admin == heir.address
+
+
+async def test_an_account_is_accepted_by_the_asynchronous_client(svc: Client, fund: Any) -> None:
+    account = Account.create()
+    fund(LocalSigner.from_account(account))
+    async with svc.to_async() as service:
+        await service.chain_secured.create(account, "treasury")
+        assert (await service.chain_secured.open(account)).owner == LocalSigner.from_account(account)
