@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -87,8 +88,24 @@ def clear(*, yes: bool) -> None:
     click.echo(f"{history.clear()} runs are forgotten.")
 
 
+@command.command("merge")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+def merge(files: tuple[Path, ...], as_json: bool) -> None:
+    """Add the records of other machines to this one.
+
+    FILES are history files that were copied from other machines. They are not changed. The command may be repeated:
+    runs that are recorded already are not added again.
+    """
+    from svcnb.toolkit.history import History
+
+    history = History()
+    added = history.merge(*files)
+    show({"file": str(history.path), "runs_added": added.runs, "ledger_entries_added": added.entries}, as_json=as_json)
+
+
 @command.command("path")
-def path() -> None:
+def path_() -> None:
     """Print where the record lies."""
     from svcnb.toolkit.history import History
 

@@ -102,6 +102,27 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """Tells the local record about money: a fee, a payment or a balance. Not told to other listeners of ``on_run``.
+
+    Attributes:
+        kind: ``fee``, ``payment`` or ``balance``.
+        cents: Amount in cents; for a balance the credit, negative when something is owed.
+        name: Name of the call, for example ``add_group``.
+        subject: Hash of the usage key that the call created; empty for all other calls.
+        reference: Id that the service gave to it, so that it is recorded once; may be empty.
+        at: Unix seconds; the present when None.
+    """
+
+    kind: Literal["fee", "payment", "balance"]
+    cents: int
+    name: str
+    subject: str = ""
+    reference: str = ""
+    at: float | None = None
+
+
+@dataclass(frozen=True)
 class Now:
     """Asks for the seconds of a clock that only goes forward, and for the Unix time."""
 
@@ -130,7 +151,7 @@ class Act:
     do_async: Callable[[], Awaitable[object]] | None = None
 
 
-Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Now | Act | Later"
+Step: TypeAlias = "Call[Any] | Request | Pause | Notice | Noted | Now | Act | Later"
 Flow: TypeAlias = Generator[Step, Any, T]
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from svcnb.client import errors
 from svcnb.client.calls import Answer, Call, Flow, Pause, Request, later
 from svcnb.client.config import API_PATH, Config
+from svcnb.client.ledger import money_of
 from svcnb.client.secret import MASK
 from svcnb.protocol.error_codes import ERROR_CODES, code_of
 from svcnb.protocol.nesting import parse
@@ -44,7 +45,10 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - the class of success
-                return _read(call, answer, request)
+                result = _read(call, answer, request)
+                if (noted := money_of(call, answer, result)) is not None:
+                    yield noted
+                return result
             if last or answer.status not in (429, 503):
                 raise (yield from _with_explainer(failure(answer, config, request, call), config, call))
             wait = delay(attempt, answer.headers, config)

@@ -13,22 +13,29 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.stripping import strip, strip_text
+from svcnb.protocol.hashes import api_key_hash
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from svcnb.client.calls import Noted
+    from svcnb.client.config import Config
     from svcnb.client.running import RunRecord
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
 """Longest parameters, response or logs that are kept, in characters; the rest is cut."""
 
-KEPT_RUNS: Final = 200_000
-"""Runs that are kept; the oldest give way, a thousand at a time."""
+KEPT_RUNS: Final = 2_000_000
+"""Runs that are kept; beyond these the oldest are deleted, a thousand at a time."""
+
+KEPT_DETAILS: Final = 200_000
+"""Newest runs whose parameters, response and logs are kept, too."""
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -53,6 +60,26 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE UNIQUE INDEX IF NOT EXISTS runs_by_id ON runs (source, run_id) WHERE run_id <> '';
 CREATE INDEX IF NOT EXISTS runs_by_time ON runs (started_at);
 CREATE INDEX IF NOT EXISTS runs_by_action ON runs (cid, started_at);
+CREATE TABLE IF NOT EXISTS ledger (
+  id INTEGER PRIMARY KEY,
+  at REAL NOT NULL,
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  cents INTEGER NOT NULL,
+  subject TEXT NOT NULL DEFAULT '',
+  reference TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX IF NOT EXISTS ledger_by_reference ON ledger (base_url, kind, reference) WHERE reference <> '';
+CREATE INDEX IF NOT EXISTS ledger_by_time ON ledger (base_url, at);
+CREATE TABLE IF NOT EXISTS account_keys (
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  account TEXT NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (base_url, key_hash)
+);
 """
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -61,6 +88,11 @@ COLUMNS: Final = (
 INSERT: Final = (
     f"INSERT OR REPLACE INTO runs ({', '.join(COLUMNS)}) "  # noqa: S608 - our own names
     f"VALUES ({', '.join(':' + name for name in COLUMNS)})"
+)
+LEDGER_COLUMNS: Final = ("at", "base_url", "key_hash", "kind", "name", "cents", "subject", "reference")
+INSERT_LEDGER: Final = (
+    f"INSERT OR IGNORE INTO ledger ({', '.join(LEDGER_COLUMNS)}) "  # noqa: S608 - our own names
+    f"VALUES ({', '.join(':' + name for name in LEDGER_COLUMNS)})"
 )
 _LOG = logging.getLogger("svcnb.client")
 _ELSEWHERE: Final = "SVC_HISTORY=off, or the path of another file, ends this warning."
@@ -146,19 +178,37 @@ class Recorder:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
-        self._waiting: deque[dict[str, Any]] = deque(maxlen=MAX_WAITING)
+        self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=MAX_WAITING)
         self._told = False
+        self._balances: dict[tuple[str, str], int] = {}
 
     def __repr__(self) -> str:
         return f"Recorder({str(self.path)!r})"
 
     def __call__(self, record: RunRecord) -> None:
         """Writes one run down; where that is not possible, says so once and lets the runs go on."""
-        row = row_of(record)
+        self._add(INSERT, row_of(record))
+
+    def note(self, noted: Noted, config: Config) -> None:
+        """Writes down a fee, a payment or a balance.
+
+        Args:
+            noted: What it was.
+            config: Settings of the client; its service and the hash of its key are recorded.
+        """
+        key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
+        if noted.kind == "balance":  # panels ask every few seconds
+            if self._balances.get((config.base_url, key_hash)) == noted.cents:
+                return
+            self._balances[config.base_url, key_hash] = noted.cents
+        row = asdict(noted) | {"base_url": config.base_url, "key_hash": key_hash}
+        self._add(INSERT_LEDGER, row | {"at": time.time() if noted.at is None else noted.at})
+
+    def _add(self, statement: str, row: dict[str, Any]) -> None:
         with self._lock:
             self._leave_to_the_parent()
             patience = _PATIENCE_WHEN_BEHIND if self._waiting else _PATIENCE
-            self._waiting.append(row)
+            self._waiting.append((statement, row))
             self._write(patience)
 
     def close(self) -> None:
@@ -181,7 +231,7 @@ class Recorder:
         try:
             connection = self._open(patience)
             while self._waiting:
-                number = connection.execute(INSERT, self._waiting[0]).lastrowid or 0
+                number = connection.execute(*self._waiting[0]).lastrowid or 0
                 self._waiting.popleft()
                 # By the row's number and not by a count of our own: most processes make a handful of runs.
                 if number % _PRUNE_EVERY == 0:
@@ -213,8 +263,14 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Lets the oldest runs go beyond `KEPT_RUNS`."""
+    """Deletes the oldest runs beyond `KEPT_RUNS`, and the details of those beyond `KEPT_DETAILS`."""
     connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RUNS,))
+    connection.execute(
+        "UPDATE runs SET params = NULL, response = NULL, logs = '' WHERE id <= (SELECT max(id) FROM runs) - ? "
+        "AND id > (SELECT max(id) FROM runs) - ?",
+        (KEPT_DETAILS, KEPT_DETAILS + 2 * _PRUNE_EVERY),
+    )
+    connection.execute("DELETE FROM ledger WHERE id <= (SELECT max(id) FROM ledger) - ?", (KEPT_RUNS,))
 
 
 def row_of(record: RunRecord) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from svcnb.client.calls import Act, Call, Flow, Later, Notice, Now, Pause, Request, Step
+from svcnb.client.calls import Act, Call, Flow, Later, Noted, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
 from svcnb.client.exchange import exchange
+from svcnb.client.recorder import Recorder
 
 if TYPE_CHECKING:
     from svcnb.client._http import AsyncTransport, SyncTransport
@@ -64,6 +66,9 @@ class SyncSession:
                 return step.do()
             case Notice():
                 return [_tell(listener, step.record) for listener in self.listeners]
+            case Noted():
+                _note(self.listeners, step, self.config)
+                return None
 
 
 class AsyncSession:
@@ -91,7 +96,7 @@ class AsyncSession:
         finally:
             flow.close()
 
-    async def _perform(self, step: Step) -> object:  # noqa: PLR0911 - one a kind of step
+    async def _perform(self, step: Step) -> object:  # noqa: C901, PLR0911 - one a kind of step
         match step:
             case Call():
                 return await self.drive(exchange(step, self.config))
@@ -112,6 +117,15 @@ class AsyncSession:
                     if inspect.isawaitable(told):
                         await told
                 return None
+            case Noted():
+                _note(self.listeners, step, self.config)
+                return None
+
+
+def _note(listeners: Sequence[Listener], noted: Noted, config: Config) -> None:
+    for listener in listeners:
+        if isinstance(listener, Recorder):
+            _tell(partial(listener.note, config=config), noted)
 
 
 def _tell(listener: Listener, record: object) -> object:

@@ -43,6 +43,11 @@ class TriggersSettings:
         self._config = found.replace(base_url=self._door.url, api_key=None)
 
     @property
+    def url(self) -> str:
+        """Address of the triggers service, the part before ``/api``."""
+        return self._door.url
+
+    @property
     def token(self) -> Secret:
         """The token: keep ``token.reveal()`` where secrets are kept, to be let in again without approval."""
         return self._door.token

@@ -13,26 +13,35 @@ from __future__ import annotations
 
 from svcnb.client.models.billing import dollars
 from svcnb.reports.conclusion import Conclusion, conclude
-from svcnb.reports.data import credit_cents, history_of, service, stripped, triggers_service
+from svcnb.reports.data import account_data, failures, history_of, service, stripped, triggers_service
+from svcnb.reports.header import Header, header, local
 from svcnb.reports.kinds import ReportKind, UnknownReport, catalogue
 from svcnb.reports.parameters import ParameterRefused, Parameters
-from svcnb.reports.pictures import Rows, permission_matrix, picture
+from svcnb.reports.pictures import Picture, Rows, money, permission_matrix, picture
 from svcnb.reports.runner import Report, ReportFailed, run, run_many
+from svcnb.toolkit.account_data import key_names
 
 __all__ = [
     "Conclusion",
+    "Header",
     "ParameterRefused",
     "Parameters",
+    "Picture",
     "Report",
     "ReportFailed",
     "ReportKind",
     "Rows",
     "UnknownReport",
+    "account_data",
     "catalogue",
     "conclude",
-    "credit_cents",
     "dollars",
+    "failures",
+    "header",
     "history_of",
+    "key_names",
+    "local",
+    "money",
     "permission_matrix",
     "picture",
     "run",

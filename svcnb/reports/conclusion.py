@@ -9,7 +9,10 @@ from typing import Any, Final
 MIME: Final = "application/vnd.svcnb.conclusion+json"
 """Under which a notebook holds its conclusion."""
 
-_NOTHING: Final = "Nothing wants attention."
+NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
+"""Classes that keep dollar signs from being taken for formulas."""
+
+_NOTHING: Final = "No problems found."
 
 
 class Conclusion:
@@ -40,7 +43,7 @@ class Conclusion:
         items = [f"<li><b>Attention:</b> {escape(each)}</li>" for each in self.attention] or [f"<li>{_NOTHING}</li>"]
         items += [f"<li>{escape(each)}</li>" for each in self.also]
         kind = "attention" if self.attention else "calm"
-        return f"<ul class='svcnb-conclusion svcnb-{kind}'>{''.join(items)}</ul>"
+        return f"<ul class='svcnb-conclusion svcnb-{kind} {NO_MATH}'>{''.join(items)}</ul>"
 
 
 def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclusion:

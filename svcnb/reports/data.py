@@ -12,20 +12,25 @@ from svcnb.client.stripping import strip_text
 if TYPE_CHECKING:
     from svcnb.client import Client
     from svcnb.client.triggers import TriggersClient
-    from svcnb.toolkit.history import History
+    from svcnb.toolkit.account_data import AccountData
+    from svcnb.toolkit.history import History, PastRun
 
+_FAILURES_READ = 5_000
 TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
-def service() -> Client:
-    """A client by the settings of the environment. It records no runs of its own.
+def service(*, record: History | None = None) -> Client:
+    """Returns a client by the settings of the environment.
+
+    Args:
+        record: Where the balances that it reads are recorded; nowhere when None.
 
     Raises:
         ConfigError: There is no address or no key.
     """
     from svcnb.client import Client
 
-    client = Client(history=False)
+    client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
         raise ConfigError("the report reads an account and has no key", hint="Set SVC_API_KEY, or pass --key-file.")
     return client
@@ -61,27 +66,59 @@ def history_of() -> History:
     return History()
 
 
-def credit_cents(*, required: bool) -> int | None:
-    """The account's credit in cents.
+def account_data(
+    since: str, *, action: str | None = None, source: str | None = None, history: History | None = None
+) -> AccountData:
+    """Reads what the account of the environment's key ran and spent.
+
+    Runs of triggers are read when ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and an emulator's own
+    record when ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
-        required: Whether the report cannot do without.
-
-    Returns:
-        None when there is no key, or no address, to ask with.
+        since: Length of the period that ends now, for example ``"7d"``.
+        action: Only runs of this action, by its name or CID.
+        source: Only runs of this source: ``client``, ``trigger`` or ``service``.
+        history: The record; the one of the environment when None.
 
     Raises:
-        ConfigError: The same, where it is required.
+        ConfigError: There is no address or no key, or recording is switched off.
     """
-    try:
-        with service() as client:
-            return client.billing.balance().available_cents
-    except ConfigError:
-        if required:
-            raise
-        return None
+    from svcnb.toolkit.account_data import Period, read_account_data
+
+    record = history or history_of()
+    triggers = triggers_service() if os.environ.get(TOKEN_FILE) else None
+    # With the record: the balance that is read now is what the next report compares with.
+    with service(record=record) as client:
+        data = read_account_data(
+            client,
+            record,
+            Period.back(since),
+            triggers=triggers,
+            control_token=os.environ.get("SVC_CONTROL_TOKEN"),
+        )
+    return data.only(action=action, source=source)
+
+
+def failures(data: AccountData, limit: int, history: History | None = None) -> list[PastRun]:
+    """Returns the newest failed runs of an account, with their errors.
+
+    Args:
+        data: The account.
+        limit: How many.
+        history: The record; the one of the environment when None.
+    """
+    actions, sources = (set(data.runs[name].unique()) for name in ("cid", "source"))
+    found = (history or history_of()).runs(
+        service=data.service,
+        keys=[*data.keys, ""],
+        status="failed",
+        since=data.period.begin,
+        until=data.period.end,
+        limit=max(limit, _FAILURES_READ),
+    )
+    return [run for run in found if run.cid in actions and run.source in sources][:limit]
 
 
 def stripped(text: object) -> str:
-    """A text that came from elsewhere, without what looks like a secret."""
+    """Returns a text that came from elsewhere, with everything masked that looks like a secret."""
     return strip_text(str(text or ""))

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import ConfigError
-from svcnb.client.recorder import KEPT_RUNS
 from svcnb.protocol.durations import seconds
 
 P = TypeVar("P", bound="Parameters")
@@ -85,20 +84,36 @@ class Parameters(BaseModel):
 class RunHistory(Parameters):
     """Parameters of the report on past runs."""
 
-    action: str | None = Field(None, description="Only this action, by its CID.")
-    source: Literal["client", "trigger"] | None = Field(None, description="Only runs of clients, or only of triggers.")
-    max_failed_percent: Percent = Field(100.0, description="More failed runs than this want attention, in percent.")
-    shown: int = Field(20, ge=1, le=1_000, description="How many of the latest failures are listed.")
-    most_runs: int = Field(20_000, ge=1, le=KEPT_RUNS, description="Most runs looked at, newest first.")
+    action: str | None = Field(None, description="Only this action, by its name or CID.")
+    source: Literal["client", "trigger", "service"] | None = Field(
+        None, description="Only runs of clients, only of triggers, or only those that the service alone recorded."
+    )
+    max_failed_percent: Percent = Field(
+        20.0, description="A larger share of failed runs of an action is an alarm, in percent."
+    )
+    max_p95_seconds: float | None = Field(
+        None, gt=0, description="A longer 95th percentile of an action's successful runs is an alarm, in seconds."
+    )
+    max_action_cents: int | None = Field(None, ge=0, description="More spent on one action is an alarm, in cents.")
+    silent_after: Span | None = Field(
+        None, description="An action that used to run and has not run for this long is an alarm, for example 6h."
+    )
+    min_runs: int = Field(1, ge=1, description="Runs that an action needs for an alarm on failures or latency.")
+    shown: int = Field(20, ge=1, le=1_000, description="How many actions and failures are listed.")
 
 
 class Spend(Parameters):
     """Parameters of the report on money."""
 
     since: Span = Field("30d", description="How far back it looks, for example 12h, 7d, 4w.")
-    budget_cents: int | None = Field(None, ge=1, description="More spent than this in that time wants attention.")
+    budget_cents: int | None = Field(None, ge=1, description="More spent than this in that time is an alarm, in cents.")
     min_days_left: float | None = Field(
-        None, ge=0, description="Credit for fewer days than this, at the pace of that time, wants attention."
+        None, ge=0, description="Credit for fewer days than this, at the recorded pace, is an alarm."
+    )
+    max_unexplained_cents: int | None = Field(
+        None,
+        ge=0,
+        description="A larger difference between the record and the service's balance is an alarm, in cents.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="How many actions and keys are listed.")
 

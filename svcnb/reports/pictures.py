@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client import display
+from svcnb.client.models.billing import dollars
+from svcnb.reports.conclusion import NO_MATH
+from svcnb.toolkit.account_data import key_names
 
 if TYPE_CHECKING:
-    from svcnb.charts.renderer import Layers
     from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
 """Most keys, and most groups, in one matrix."""
 
 _CELL: Final = 26
+_EVERY: Final = "every group"
+_WHOLE_CENTS: Final = 1_000
 _RIGHTS: Final = {"run": "R", "manage": "M", "run and manage": "R M"}
 
 
@@ -54,11 +59,44 @@ class Rows:
         return "\n".join("  ".join(map(str, row)) for row in [self.columns, *self.rows]) if self.rows else self.empty
 
     def _repr_html_(self) -> str:
-        return display.table(self.columns, self.rows, empty=self.empty)
+        return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}</div>"
 
 
-def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Any:
-    """Returns a chart, or what there is to say when it has nothing to draw.
+class Picture:
+    """A chart as an image. Unlike a drawing inside HTML it is kept where notebooks are not trusted.
+
+    Args:
+        chart: Any Altair chart.
+    """
+
+    def __init__(self, chart: Any) -> None:
+        from svcnb.charts import svg
+        from svcnb.charts.renderer import describe
+
+        self.said = describe(chart.to_dict(context={"pre_transform": False}))
+        self._svg = svg(chart)
+
+    def __repr__(self) -> str:
+        return self.said
+
+    def _repr_html_(self) -> str:
+        data = b64encode(self._svg.encode()).decode()
+        return f'<img alt="{escape(self.said)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def money(cents: float) -> str:
+    """Returns an amount so that small ones can be read, too: ``$12.34``, ``3.5 cents``, ``0.02 cents``.
+
+    Args:
+        cents: The amount in cents.
+    """
+    if cents == round(cents) or abs(cents) >= _WHOLE_CENTS:
+        return dollars(round(cents))
+    return f"{cents:.2g} cents"
+
+
+def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
+    """Returns a chart as an image, or what there is to say when it has nothing to draw.
 
     Args:
         chart: One of `svcnb.charts`.
@@ -68,13 +106,15 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Any:
     from svcnb.charts import NothingToDraw
 
     try:
-        return chart(data, **options)
+        return Picture(chart(data, **options))
     except NothingToDraw as nothing:
         return Sentence(f"Nothing to draw: {nothing.message}.")
 
 
-def permission_matrix(permissions: Permissions) -> Layers | Sentence:
+def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     """Draws which usage key may do what in which group: R where it runs actions, M where it changes what is permitted.
+
+    A right in every group, also in groups that are made later, stands in a column of its own.
 
     Args:
         permissions: What an account permits.
@@ -84,19 +124,22 @@ def permission_matrix(permissions: Permissions) -> Layers | Sentence:
     from svcnb.charts.renderer import Layers
 
     keys, groups = permissions.keys[:MOST], [group for group, _ in permissions.groups][:MOST]
-    names = {key.api_key_hash: f"{key.name or 'key'} {key.api_key_hash[:6]}" for key in keys}
+    names = key_names(permissions.keys)
+    columns = {0: _EVERY} | {group.id: f"{group.id} {group.name}" for group in groups}
     rows = [
-        {"key": names[key.api_key_hash], "group": f"{group.id} {group.name}", "may": right, "letter": _RIGHTS[right]}
+        {"key": names[key.api_key_hash], "group": column, "may": right, "letter": _RIGHTS[right]}
         for key in keys
-        for group in groups
-        if (right := _right(key, group.id))
+        for number, column in columns.items()
+        if (right := _right(key, number))
     ]
     if not rows:
         return Sentence("Nothing to draw: no usage key may do anything in any group.")
+    if not any(row["group"] == _EVERY for row in rows):
+        del columns[0]
     left_out = len(permissions.keys) - len(keys) + len(permissions.groups) - len(groups)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
-            "group", type="nominal", sort=[f"{group.id} {group.name}" for group in groups],
+            "group", type="nominal", sort=list(columns.values()), scale=alt.Scale(domain=list(columns.values())),
             axis=alt.Axis(title="group", orient="top", labelAngle=-40, labelLimit=140, ticks=False),
         ),
         y=alt.Y("key", type="nominal", sort=list(names.values()), axis=alt.Axis(title=None, ticks=False)),
@@ -107,21 +150,24 @@ def permission_matrix(permissions: Permissions) -> Layers | Sentence:
     )  # fmt: skip
     text = f"{len(permissions.keys)} usage keys in {len(permissions.groups)} groups"
     more = f"{left_out} keys or groups beyond {MOST} left out" if left_out else ""
-    return Layers(
-        layer=[
-            base.mark_rect(stroke="#888", strokeWidth=0.5).encode(color=colour),
-            base.mark_text(color="#1F1F1F", fontSize=11).encode(text=alt.Text("letter", type="nominal")),
-        ],
-        title=alt.TitleParams(
-            "What each usage key may do in each group", subtitle=[each for each in (text, more) if each]
-        ),
-        description=f"What each usage key may do in each group: {text}",
-        width=alt.Step(max(_CELL, 34)),
-        height=alt.Step(_CELL),
+    return Picture(
+        Layers(
+            layer=[
+                base.mark_rect(stroke="#888", strokeWidth=0.5).encode(color=colour),
+                base.mark_text(color="#1F1F1F", fontSize=11).encode(text=alt.Text("letter", type="nominal")),
+            ],
+            title=alt.TitleParams(
+                "What each usage key may do in each group", subtitle=[each for each in (text, more) if each]
+            ),
+            description=f"What each usage key may do in each group: {text}",
+            width=alt.Step(max(_CELL, 34)),
+            height=alt.Step(_CELL),
+        )
     )
 
 
 def _right(key: Any, group: int) -> str:
-    runs = bool({0, group} & set(key.execute_in_groups))
-    manages = bool({0, group} & {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups})
+    """What a key may do in a group; 0 asks for its rights in every group."""
+    runs = group in key.execute_in_groups
+    manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

@@ -21,6 +21,7 @@ from svcnb.client.remote import Executor
 from svcnb.client.secret import MASK
 from svcnb.reports.conclusion import MIME, Conclusion
 from svcnb.reports.data import TOKEN_FILE
+from svcnb.reports.header import MIME as HEADER
 from svcnb.reports.kinds import ReportKind
 
 if TYPE_CHECKING:
@@ -221,18 +222,23 @@ def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
 
 def _conclusion(notebook: NotebookNode) -> Conclusion | None:
     for cell in reversed(notebook.cells):
-        for output in cell.get("outputs", ()):
-            if (told := output.get("data", {}).get(MIME)) is not None:
-                return Conclusion(told["attention"], told["also"])
+        if (told := _told(cell, MIME)) is not None:
+            return Conclusion(told["attention"], told["also"])
     return None
 
 
+def _told(cell: NotebookNode, mime: str) -> Any:
+    """What a cell showed under a MIME type; None when it showed nothing of it."""
+    return next((each for output in cell.get("outputs", ()) if (each := output.get("data", {}).get(mime))), None)
+
+
 def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
-    """Readers begin with what it comes to; it stands right under the heading."""
+    """Puts the conclusion where readers begin: under the header, or under the heading where there is none."""
     from nbformat.v4 import new_code_cell, new_output
 
     shown = new_output("display_data", {"text/plain": repr(concluded), "text/html": concluded.html()})
-    notebook.cells.insert(1, new_code_cell("", outputs=[shown], metadata={"tags": [_CONCLUSION_TAG]}))
+    headed = (place for place, cell in enumerate(notebook.cells, 1) if _told(cell, HEADER) is not None)
+    notebook.cells.insert(next(headed, 1), new_code_cell("", outputs=[shown], metadata={"tags": [_CONCLUSION_TAG]}))
 
 
 def _free(folder: Path, name: str) -> Path:

@@ -49,7 +49,7 @@ def test_a_history_its_runs_and_its_frames_make_the_same_chart(draw, history) ->
 def test_measures_are_chosen_as_runs_are(history) -> None:
     assert len(history.measures()) == 6
     assert list(history.measures(action=CID, since=NOON.replace(day=5))["action"]) == [CID, "add"]
-    with pytest.raises(InvalidArgument, match="not chosen by limit"):
+    with pytest.raises(InvalidArgument, match="cannot be chosen by limit"):
         history.measures(limit=3)
 
 

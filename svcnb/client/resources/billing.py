@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
-from svcnb.client.calls import Answer, Call, Flow, ask, now, pause
+from svcnb.client.calls import Answer, Call, Flow, Noted, ask, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, OutOfCredit, PaymentFailed, TimedOut
 from svcnb.client.models.billing import Balance, Payment
@@ -72,6 +72,8 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
             in_doubt="the payment may be credited already; svc.billing.balance() shows it.",
         )
     )
+    if isinstance(payment, Payment):
+        yield _credited(payment)
     return (yield from balance())
 
 
@@ -85,6 +87,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
         except BadRequest as error:
             here, _ = yield from now()
             if _says(error, "credited already", "already credited"):  # by the page that the payer returned to
+                yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _says(error, "another account", "another customer"):
                 raise
@@ -125,6 +128,10 @@ def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
         return None
     query = urlencode({"client_secret": opening["client_secret"]})
     return f"{config.base_url}/processor/pay/{payment.payment_intent_id}?{query}"
+
+
+def _credited(payment: Payment) -> Noted:
+    return Noted("payment", payment.amount_cents, "confirm_payment", reference=payment.payment_intent_id)
 
 
 def _local(payment: Payment) -> str:

@@ -1,0 +1,339 @@
+"""What one account of one service ran and spent in a period, and what of it could not be seen from here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from svcnb.client.errors import ConfigError, SvcnbError, TransportError
+from svcnb.client.picture import master_wallet_of
+from svcnb.protocol.durations import seconds
+from svcnb.protocol.hashes import api_key_hash
+from svcnb.toolkit.history_imports import LedgerEntry
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from svcnb.client import Client
+    from svcnb.client.models.usage_keys import UsageKey
+    from svcnb.toolkit.history import History, Triggered
+
+ACCOUNT_KEY: Final = "account key"
+DAY_S: Final = 86_400.0
+_TRIGGER_RUNS: Final = 1_000
+_SERVED_RUNS: Final = 1_000
+_SERVED_PAGES: Final = 10
+"""An emulator keeps 10,000 runs."""
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True)
+class Period:
+    """A period of time.
+
+    Attributes:
+        begin: First moment, in UTC.
+        end: First moment that is not part of it.
+    """
+
+    begin: datetime
+    end: datetime
+
+    @classmethod
+    def back(cls, since: float | str | timedelta, end: datetime | None = None) -> Period:
+        """Returns the period of this length that ends now.
+
+        Args:
+            since: Its length, for example ``"7d"``.
+            end: Where it ends; now when None.
+
+        Raises:
+            ValueError: The length is not a span of time.
+        """
+        last = datetime.now(UTC) if end is None else end
+        return cls(last - timedelta(seconds=seconds(since)), last)
+
+    @property
+    def previous(self) -> Period:
+        """The period of the same length before this one."""
+        return Period(self.begin - (self.end - self.begin), self.begin)
+
+    @property
+    def days(self) -> float:
+        """Its length in days."""
+        return (self.end - self.begin).total_seconds() / DAY_S
+
+
+class BalanceCheck(NamedTuple):
+    """The recorded amounts compared with the service's own balance. All amounts are cents."""
+
+    since: datetime
+    """When the first balance was read."""
+
+    opening: int
+    executions: int
+    fees: int
+    payments: int
+    balance: int
+
+    @property
+    def expected(self) -> int:
+        """What the balance should be by the record."""
+        return self.opening - self.executions - self.fees + self.payments
+
+    @property
+    def unexplained(self) -> int:
+        """What the balance is above (or, when negative, below) the expected one."""
+        return self.balance - self.expected
+
+
+@dataclass(frozen=True)
+class AccountData:
+    """The recorded runs and money of one account of one service.
+
+    Attributes:
+        service: Address of the service.
+        account: What identifies the account: the address of its master wallet, or the hash of its key.
+        keys: Names of its keys, by their hashes.
+        period: The period.
+        runs: Runs of the period, as `History.measures` returns them.
+        previous: Runs of the period before it.
+        fees: Management calls of the period that cost something.
+        balance: The credit in cents now; None when the service did not say.
+        check: The comparison with the balance; None without an earlier balance.
+        not_visible: What could not be seen from here, a sentence each.
+        reachable: Whether the service answered.
+    """
+
+    service: str
+    account: str
+    keys: Mapping[str, str]
+    period: Period
+    runs: DataFrame = field(repr=False)
+    previous: DataFrame = field(repr=False)
+    fees: tuple[LedgerEntry, ...] = field(default=(), repr=False)
+    balance: int | None = None
+    check: BalanceCheck | None = None
+    not_visible: tuple[str, ...] = ()
+    reachable: bool = True
+
+    @property
+    def execution_cents(self) -> int:
+        """What the runs of the period cost, in cents."""
+        return int(self.runs["cost_cents"].sum())
+
+    @property
+    def fee_cents(self) -> int:
+        """What the management calls of the period cost, in cents."""
+        return sum(each.cents for each in self.fees)
+
+    @property
+    def spent_cents(self) -> int:
+        """What was spent in the period, in cents."""
+        return self.execution_cents + self.fee_cents
+
+    @property
+    def first(self) -> datetime | None:
+        """When the first run or fee of the period was recorded; None when nothing was."""
+        times = [self.runs["started_at"].iloc[0].to_pydatetime()] if len(self.runs) else []
+        return min([*times, *(each.at for each in self.fees)], default=None)
+
+    @property
+    def recorded_days(self) -> float:
+        """Days from the first record of the period to its end."""
+        return (self.period.end - self.first).total_seconds() / DAY_S if self.first else 0.0
+
+    @property
+    def cents_per_day(self) -> float | None:
+        """The pace of spending; None when less than a day is recorded, which says nothing about other days."""
+        return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
+
+    @property
+    def days_left(self) -> float | None:
+        """How many days the credit lasts at this pace; None when that is not known, or nothing is spent."""
+        pace = self.cents_per_day
+        return max(0, self.balance) / pace if pace and self.balance is not None else None
+
+    def key_name(self, hashed: str) -> str:
+        """Returns a key's name, or its shortened hash when it has none."""
+        return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
+
+    def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
+        """Returns the same data with the runs of one action (name or CID), or of one source, alone."""
+
+        def chosen(frame: DataFrame) -> DataFrame:
+            if action is not None:
+                frame = frame[(frame["action"] == action) | (frame["cid"] == action)]
+            return frame if source is None else frame[frame["source"] == source]
+
+        return replace(self, runs=chosen(self.runs), previous=chosen(self.previous))
+
+
+def read_account_data(
+    client: Client,
+    history: History,
+    period: Period,
+    *,
+    triggers: Triggered | None = None,
+    control_token: str | None = None,
+) -> AccountData:
+    """Reads what is known about the account of a client's key: from the local record and from the service.
+
+    Runs of triggers and an emulator's own runs are added to the local record. All requests are free.
+
+    Args:
+        client: The service and a key of the account.
+        history: The local record.
+        period: The period.
+        triggers: A client of the triggers service, whose runs are read, too.
+        control_token: Secret of an emulator's control plane. It is sent only to a loopback address.
+
+    Raises:
+        ConfigError: The client has no key.
+    """
+    if client.config.api_key is None:
+        raise ConfigError(
+            "no key was given, so it is not known which account to report on",
+            hint="Set SVC_API_KEY, or pass --key-file.",
+        )
+    unseen: list[str] = []
+    service, own = client.base_url, api_key_hash(client.config.api_key.reveal())
+    account, keys, balance, reachable = own, {own: ACCOUNT_KEY}, None, True
+    entries = history.ledger(service=service)  # without the balance that is read now
+    try:
+        account, keys = _keys_of(client, own)
+        balance = -client.billing.balance().balance_cents
+    except TransportError as error:
+        reachable = False
+        unseen.append(f"{service} did not answer ({error.message}), so its keys and its balance could not be read.")
+    else:
+        unseen += _served(client, history, control_token)
+        history.remember_keys(service, account, keys)
+    keys = history.remembered_keys(service, account) | keys
+    unseen += _triggered(triggers, history, service, reachable=reachable)
+    keys = _with_created(keys, entries)
+    mine = [each for each in entries if each.key_hash in keys]
+    known = [*keys, ""]  # runs of triggers, whose key the triggers service does not tell
+    runs = history.measures(service=service, keys=known, since=period.begin, until=period.end)
+    previous = history.measures(service=service, keys=known, since=period.previous.begin, until=period.previous.end)
+    return AccountData(
+        service=service,
+        account=account,
+        keys=keys,
+        period=period,
+        runs=runs,
+        previous=previous,
+        fees=tuple(each for each in mine if each.kind == "fee" and period.begin <= each.at < period.end),
+        balance=balance,
+        check=_check(history, (service, known), mine, period.begin, balance),
+        not_visible=(*unseen, *_others(history, service, known, period)),
+        reachable=reachable,
+    )
+
+
+def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
+    """Returns the names of usage keys by their hashes; a name that several keys have gets a piece of the hash.
+
+    Args:
+        keys: Usage keys.
+    """
+    counted = Counter(key.name for key in keys)
+    return {
+        key.api_key_hash: key.name
+        if key.name and counted[key.name] == 1
+        else f"{key.name or 'key'} {key.api_key_hash[:8]}"
+        for key in keys
+    }
+
+
+def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
+    """The account and the names of its keys."""
+    wallet = master_wallet_of(client.wallets.list())
+    keys = key_names(client.usage_keys.list())
+    return wallet or own, keys if own in keys else {own: ACCOUNT_KEY, **keys}
+
+
+def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
+    """Adds the keys that keys of the account created: they may have been deleted since."""
+    found = dict(keys)
+    for each in entries:  # oldest first
+        if each.subject and each.key_hash in found and each.subject not in found:
+            found[each.subject] = f"deleted key {each.subject[:8]}"
+    return found
+
+
+def _served(client: Client, history: History, token: str | None) -> list[str]:
+    """Reads an emulator's own record; returns what to say when there is none."""
+    from svcnb.control import ControlRefused, EmulatorError
+    from svcnb.control.plane import ControlPlane
+
+    elsewhere = "Runs of other machines count only after `svcnb history merge`; the service does not list runs."
+    if urlsplit(client.base_url).hostname not in _LOOPBACK:
+        return [elsewhere]
+    plane = ControlPlane(f"{client.base_url}/_emulator", token)
+    rows: list[dict[str, Any]] = []
+    try:
+        for page in range(_SERVED_PAGES):
+            found = plane.request("GET", f"/runs?limit={_SERVED_RUNS}&offset={page * _SERVED_RUNS}")["runs"]
+            rows += found
+            if len(found) < _SERVED_RUNS:
+                break
+    except ControlRefused:
+        return [f"{elsewhere} An emulator does when SVC_CONTROL_TOKEN is set."]
+    except EmulatorError as error:
+        return [f"{elsewhere} The emulator's own record could not be read: {error.message}."]
+    history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
+    return []
+
+
+def _triggered(triggers: Triggered | None, history: History, service: str, *, reachable: bool) -> list[str]:
+    if triggers is None:
+        return ["Runs of triggers were not read: set SVC_TRIGGERS_URL and SVC_TRIGGERS_TOKEN_FILE to count them."]
+    if not reachable:
+        return []
+    try:
+        history.add_trigger_runs(triggers, service=service, limit=_TRIGGER_RUNS)
+    except SvcnbError as error:
+        return [f"Runs of triggers could not be read: {error.message}."]
+    return []
+
+
+def _check(
+    history: History, whose: tuple[str, list[str]], mine: list[LedgerEntry], begin: datetime, balance: int | None
+) -> BalanceCheck | None:
+    """Compares with the last balance before the period, or else with the first one that is known."""
+    seen = [each for each in mine if each.kind == "balance"]
+    if balance is None or not seen:
+        return None
+    before = [each for each in seen if each.at <= begin]
+    opening = before[-1] if before else seen[0]
+    later = [each for each in mine if each.at > opening.at]
+    service, keys = whose
+    return BalanceCheck(
+        since=opening.at,
+        opening=opening.cents,
+        executions=history.total_cents(service=service, keys=keys, since=opening.at),
+        fees=sum(each.cents for each in later if each.kind == "fee"),
+        payments=sum(each.cents for each in later if each.kind == "payment"),
+        balance=balance,
+    )
+
+
+def _others(history: History, service: str, keys: list[str], period: Period) -> list[str]:
+    """Says which recorded runs belong neither to this account nor to another one that is known."""
+    spent = [
+        each
+        for each in history.spend("key", service=service, since=period.begin, until=period.end)
+        if each.name not in keys
+    ]
+    if not spent:
+        return []
+    runs = sum(each.runs for each in spent)
+    return [
+        f"{runs:,} recorded runs at this service used other keys (other accounts, or deleted keys) and are not counted."
+    ]

@@ -1,0 +1,222 @@
+"""Alarms on the runs of one account, per action: failures, latency, spend, and actions that stopped running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.base import Model
+from svcnb.client.models.billing import dollars
+from svcnb.protocol.durations import seconds
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from svcnb.toolkit.account_data import AccountData
+
+Kind = Literal["failures", "latency", "spend", "silence"]
+_P95: Final = 95
+_REGULAR: Final = 3
+"""Runs that an action needs before its silence is an alarm."""
+
+
+class Alarm(Model):
+    """One problem of one action."""
+
+    kind: Kind
+    action: str
+
+    text: str
+    """What is wrong, with the measured value and the threshold."""
+
+    since: datetime
+    """Since when, in UTC: the first failure after the last success, the last run before the silence, or the period's
+    begin."""
+
+    def sentence(self, zone: str = "UTC") -> str:
+        """Returns kind, action, text and time in one sentence.
+
+        Args:
+            zone: Time zone of the time.
+        """
+        from zoneinfo import ZoneInfo
+
+        local = self.since.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))
+        return f"{self.kind} of {self.action}: {self.text}, since {local:%Y-%m-%d %H:%M} {zone}"
+
+
+class ActionFigures(Model):
+    """What one action did in a period, and in the period before."""
+
+    action: str
+    runs: int
+    failed: int
+
+    failed_percent: float | None
+    """Share of the ended runs that failed; None when none ended."""
+
+    p95_s: float | None
+    """Seconds within which 95 of 100 successful runs ended; None when none succeeded."""
+
+    cost_cents: int
+    last_run: datetime | None
+    runs_before: int
+    failed_percent_before: float | None
+    p95_s_before: float | None
+    cost_cents_before: int
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When an action raises an alarm. None switches a kind of alarm off.
+
+    Attributes:
+        max_failed_percent: A larger share of failed runs is an alarm.
+        max_p95_seconds: A longer 95th percentile of the successful runs is an alarm.
+        max_action_cents: More spent on one action in the period is an alarm.
+        silent_after: An action that ran at least three times, in this period or the one before it, and then not for
+            this long, is an alarm; for example ``"6h"``.
+        min_runs: Ended runs that an action needs for an alarm on failures or latency.
+    """
+
+    max_failed_percent: float | None = 20.0
+    max_p95_seconds: float | None = None
+    max_action_cents: int | None = None
+    silent_after: str | None = None
+    min_runs: int = 1
+
+
+def figures(data: AccountData) -> Listing[ActionFigures]:
+    """Returns the figures of each action, most failures first, with those of the previous period beside them.
+
+    Args:
+        data: The account's runs.
+    """
+    now, before = _by_action(data.runs), _by_action(data.previous)
+    none = _Figures(0, 0, None, None, 0, None)
+    rows = []
+    for action in sorted({*now, *before}):
+        here, there = now.get(action, none), before.get(action, none)
+        rows.append(
+            ActionFigures(
+                action=action,
+                runs=here.runs,
+                failed=here.failed,
+                failed_percent=here.failed_percent,
+                p95_s=here.p95_s,
+                cost_cents=here.cost_cents,
+                last_run=here.last or there.last,
+                runs_before=there.runs,
+                failed_percent_before=there.failed_percent,
+                p95_s_before=there.p95_s,
+                cost_cents_before=there.cost_cents,
+            )
+        )
+    return Listing(sorted(rows, key=lambda row: (-row.failed, -row.runs)), of="actions")
+
+
+def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
+    """Returns what is wrong, one alarm for each action and kind.
+
+    Args:
+        data: The account's runs.
+        thresholds: When an action raises an alarm.
+
+    Raises:
+        ValueError: ``silent_after`` is not a span of time.
+    """
+    found: list[Alarm] = []
+    quiet = None if thresholds.silent_after is None else timedelta(seconds=seconds(thresholds.silent_after))
+    for each in figures(data):
+        found += _failures(data, each, thresholds)
+        found += _limits(data, each, thresholds)
+        often = each.runs + each.runs_before >= _REGULAR
+        if quiet is not None and often and each.last_run is not None and data.period.end - each.last_run > quiet:
+            text = f"no run for more than {thresholds.silent_after}"
+            found.append(Alarm(kind="silence", action=each.action, text=text, since=each.last_run))
+    return Listing(found, of="alarms")
+
+
+def _failures(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> list[Alarm]:
+    most, percent = thresholds.max_failed_percent, each.failed_percent
+    if most is None or percent is None or percent <= most or _ended(data.runs, each.action) < thresholds.min_runs:
+        return []
+    text = f"{each.failed} of {_ended(data.runs, each.action)} runs failed ({percent:.1f} %, allowed {most:g} %)"
+    if each.failed_percent_before is not None:
+        text += f", {each.failed_percent_before:.1f} % in the period before"
+    return [Alarm(kind="failures", action=each.action, text=text, since=_failing_since(data.runs, each.action))]
+
+
+def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> list[Alarm]:
+    found = []
+    slow, dear = thresholds.max_p95_seconds, thresholds.max_action_cents
+    if slow is not None and each.p95_s is not None and each.p95_s > slow and each.runs >= thresholds.min_runs:
+        text = f"95 % of the successful runs took up to {each.p95_s:.2f} s, allowed {slow:g} s"
+        if each.p95_s_before is not None:
+            text += f", {each.p95_s_before:.2f} s in the period before"
+        found.append(Alarm(kind="latency", action=each.action, text=text, since=data.period.begin))
+    if dear is not None and each.cost_cents > dear:
+        text = f"{dollars(each.cost_cents)} were spent, allowed {dollars(dear)}"
+        text += f", {dollars(each.cost_cents_before)} in the period before"
+        found.append(Alarm(kind="spend", action=each.action, text=text, since=data.period.begin))
+    return found
+
+
+def _ended(frame: DataFrame, action: str) -> int:
+    return int((_of(frame, action)["status"].isin(["success", "failed"])).sum())
+
+
+def _failing_since(frame: DataFrame, action: str) -> datetime:
+    """The first failure after the last success, or the first failure where the last run succeeded."""
+    runs = _of(frame, action)
+    failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
+    unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]
+    first: datetime = (failed if unbroken.empty else unbroken)["started_at"].iloc[0].to_pydatetime()
+    return first
+
+
+def _of(frame: DataFrame, action: str) -> Any:
+    return frame[frame["action"] == action]
+
+
+@dataclass(frozen=True)
+class _Figures:
+    runs: int
+    failed: int
+    failed_percent: float | None
+    p95_s: float | None
+    cost_cents: int
+    last: datetime | None
+
+
+def _by_action(frame: DataFrame) -> dict[str, _Figures]:
+    """The figures of each action, by its name."""
+    if frame.empty:
+        return {}
+    grouped = frame.assign(
+        failed=frame["status"] == "failed",
+        ended=frame["status"].isin(["success", "failed"]),
+        well_s=frame["elapsed"].where(frame["status"] == "success"),
+    ).groupby("action", observed=True)
+    table = grouped.agg(
+        runs=("cost_cents", "size"),
+        failed=("failed", "sum"),
+        ended=("ended", "sum"),
+        cents=("cost_cents", "sum"),
+        last=("started_at", "max"),
+    )
+    # No interpolation: a time that was really measured.
+    p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
+    return {
+        str(action): _Figures(
+            runs=int(row.runs),
+            failed=int(row.failed),
+            failed_percent=100 * int(row.failed) / int(row.ended) if row.ended else None,
+            p95_s=None if p95[action] != p95[action] else float(p95[action]),
+            cost_cents=int(row.cents),
+            last=row.last.to_pydatetime(),
+        )
+        for action, row in zip(table.index, table.itertuples(), strict=True)
+    }

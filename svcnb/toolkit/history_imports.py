@@ -1,0 +1,214 @@
+"""Adds runs from elsewhere to the local record: of triggers, of an emulator, of other machines."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from svcnb.client.errors import ConfigError
+from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored
+from svcnb.client.stripping import strip_text
+
+_NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
+
+
+class Merged(NamedTuple):
+    """What `History.merge` added."""
+
+    runs: int
+    entries: int
+    """Fees, payments and balances."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A fee, a payment or a balance that a client noted.
+
+    Attributes:
+        at: When, in UTC.
+        key_hash: Hash of the key that made the call.
+        kind: ``fee``, ``payment`` or ``balance``.
+        name: Name of the call.
+        cents: Amount in cents; of a balance the credit, negative when something is owed.
+        subject: Hash of the usage key that the call created; empty for all other calls.
+    """
+
+    at: datetime
+    key_hash: str
+    kind: str
+    name: str
+    cents: int
+    subject: str
+
+    @classmethod
+    def of(cls, row: sqlite3.Row) -> Self:
+        """Reads one row of the ledger."""
+        at = datetime.fromtimestamp(row["at"], UTC)
+        return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
+
+
+def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
+    """Returns one run of a trigger as a row; a successful one is priced as an execution of its length."""
+    elapsed = float(run.seconds or 0.0)
+    started = run.started_at.timestamp() if run.started_at else 0.0
+    error = str(run.error or "")
+    return storable(
+        {
+            "source": "trigger",
+            "run_id": run.id,
+            "started_at": started,
+            "base_url": service,
+            "key_hash": "",
+            "cid": trigger.action_cid,
+            "action": trigger.name,
+            "status": run.status,
+            "params": stored(run.input),
+            "response": stored(run.result) if run.ok else None,
+            "logs": strip_text(run.logs),
+            "error_type": "TriggerError" if error else "",
+            "error": strip_text(error),
+            "elapsed": elapsed,
+            "cost_cents": max(1, int(elapsed)) if run.ok else 0,
+            "trigger_id": run.trigger_id or trigger.id,
+        }
+    )
+
+
+def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Adds runs of triggers. What an emulator reported about the same executions stays: the key and the amount."""
+    connection.execute("BEGIN IMMEDIATE")
+    for row in rows:
+        query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
+        known = connection.execute(query, (row["run_id"],)).fetchone()
+        kept = dict(zip(("key_hash", "base_url", "cost_cents"), known, strict=True)) if known and known[0] else {}
+        connection.execute(INSERT, {**row, **kept})
+    _join_triggered(connection)
+    prune(connection)
+    connection.execute("COMMIT")
+
+
+def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]], service: str) -> int:
+    """Adds the runs of an emulator's own record; returns how many were new."""
+    connection.execute("BEGIN IMMEDIATE")
+    [before] = connection.execute("SELECT count(*) FROM runs").fetchone()
+    for row in rows:
+        values = (row["cost_cents"], row["request_id"], service)
+        update = "UPDATE runs SET cost_cents = ? WHERE source = 'client' AND run_id = ? AND base_url = ?"
+        if connection.execute(update, values).rowcount == 0:
+            connection.execute(INSERT, _served(row, service))
+    _join_triggered(connection)
+    [after] = connection.execute("SELECT count(*) FROM runs").fetchone()
+    prune(connection)
+    connection.execute("COMMIT")
+    return int(after - before)
+
+
+def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
+    """Adds the runs and the ledgers of other files."""
+    tables = {file: _tables_of(file) for file in files}
+    runs = entries = 0
+    for file in files:
+        connection.execute("ATTACH DATABASE ? AS other", (_read_only(file),))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            runs += connection.execute(_MERGE_RUNS).rowcount
+            if "ledger" in tables[file]:
+                entries += connection.execute(_MERGE_LEDGER).rowcount
+            if "account_keys" in tables[file]:
+                connection.execute("INSERT OR IGNORE INTO account_keys SELECT * FROM other.account_keys")
+            connection.execute(_DELETE_OLDEST, (KEPT_RUNS,))
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _no_history(file, error) from None
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.execute("DETACH DATABASE other")
+    return Merged(runs, entries)
+
+
+def _tables_of(file: Path) -> set[str]:
+    if not file.is_file():
+        raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
+    try:
+        with closing(sqlite3.connect(_read_only(file), uri=True)) as connection:
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except sqlite3.Error as error:
+        raise _no_history(file, error) from None
+    if "runs" not in tables:
+        raise _no_history(file, "it has no table of runs")
+    return tables
+
+
+def _read_only(file: Path) -> str:
+    return f"{file.resolve().as_uri()}?mode=ro"
+
+
+_HINT: Final = "Give the file that `svcnb history path` prints on the other machine."
+_NAMES: Final = ", ".join(COLUMNS)
+_SAME: Final = (
+    "SELECT 1 FROM main.runs AS mine WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source "
+    "AND mine.run_id = '' AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash"
+)
+_MERGE_RUNS: Final = (  # our own columns
+    f"INSERT OR IGNORE INTO main.runs ({_NAMES}) SELECT {_NAMES} FROM other.runs AS theirs "  # noqa: S608 - our own names
+    f"WHERE {_NUMBERS.format('theirs')} AND typeof(theirs.cost_cents) = 'integer' "
+    f"AND (theirs.run_id <> '' OR NOT EXISTS ({_SAME})) ORDER BY theirs.started_at"
+)
+_ENTRY: Final = ", ".join(LEDGER_COLUMNS)
+_MERGE_LEDGER: Final = (
+    f"INSERT OR IGNORE INTO main.ledger ({_ENTRY}) SELECT {_ENTRY} FROM other.ledger AS theirs "  # noqa: S608 - our own names
+    "WHERE typeof(theirs.at) IN ('real', 'integer') AND typeof(theirs.cents) = 'integer' AND (theirs.reference <> '' "
+    "OR NOT EXISTS (SELECT 1 FROM main.ledger AS mine WHERE mine.base_url = theirs.base_url AND mine.at = theirs.at "
+    "AND mine.kind = theirs.kind)) ORDER BY theirs.at"
+)
+_DELETE_OLDEST: Final = (
+    "DELETE FROM main.runs WHERE id IN (SELECT id FROM main.runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
+)
+
+
+def _no_history(file: Path, why: object) -> ConfigError:
+    return ConfigError(f"{file} is not a history file: {why}", hint=_HINT)
+
+
+def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
+    """An emulator's own record of one execution as a row. A run of a trigger has its id as correlation id."""
+    error = str(row["error"] or "")
+    return storable(
+        {
+            "source": "service",
+            "run_id": row["request_id"],
+            "started_at": float(row["started_at"]),
+            "base_url": service,
+            "key_hash": row["api_key_hash"],
+            "cid": row["cid"],
+            "action": "",
+            "status": "success" if row["status"] == "success" else "failed",
+            "params": None,
+            "response": None,
+            "logs": "",
+            "error_type": error and str(row["status"]),
+            "error": strip_text(error),
+            "elapsed": row["elapsed_ms"] / 1_000,
+            "cost_cents": row["cost_cents"],
+            "trigger_id": row.get("correlation_id", ""),
+        }
+    )
+
+
+def _join_triggered(connection: sqlite3.Connection) -> None:
+    """Makes one row of a trigger's run and the emulator's record of its executions, of which each retry is one."""
+    served = connection.execute(
+        "SELECT trigger_id, max(key_hash), max(base_url), sum(cost_cents) FROM runs "
+        "WHERE source = 'service' AND run_id <> '' AND trigger_id <> '' GROUP BY trigger_id"
+    ).fetchall()
+    for run_id, key_hash, base_url, cents in served:
+        update = "UPDATE runs SET key_hash = ?, base_url = ?, cost_cents = ? WHERE source = 'trigger' AND run_id = ?"
+        if connection.execute(update, (key_hash, base_url, cents, run_id)).rowcount:
+            delete = "DELETE FROM runs WHERE source = 'service' AND run_id <> '' AND trigger_id = ?"
+            connection.execute(delete, (run_id,))
