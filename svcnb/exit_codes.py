@@ -23,6 +23,8 @@ class ExitCode(IntEnum):
     UNREACHABLE = 6
     """The service does not answer."""
     ATTENTION = 7
-    """A report was made, and found something that its parameters call a problem."""
+    """A report was made, and found a problem."""
+    BUSY = 8
+    """The same report is being made by another process; nothing was done."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -104,6 +104,10 @@ def _of_client(error: BaseException) -> Explanation:
         code = ExitCode.UNREACHABLE
     elif any(_is(error, "svcnb.client.errors", name) for name in ("ConfigError", "InvalidArgument")):
         code = ExitCode.USAGE
+    elif _is(error, "svcnb.reports.runner", "ReportFailed") and getattr(error, "error", "") == "ConfigError":
+        code = ExitCode.USAGE  # a cell of a notebook says that a setting is missing
+    elif _is(error, "svcnb.reports.unattended", "ReportRunning"):
+        code = ExitCode.BUSY
     elif _is(error, "svcnb.launch", "EmulatorNotStarted"):
         from svcnb.launch import exit_code_of
 

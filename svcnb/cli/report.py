@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +17,23 @@ from svcnb.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from svcnb.reports import Report
+    from svcnb.reports.summary import Summary
+
+_NEW = "new"
 
 
-@click.command("report", epilog=examples("svcnb report --list", "svcnb report spend -p since=30d --out reports"))
+@click.command(
+    "report",
+    epilog=examples(
+        "svcnb report --list",
+        "svcnb report spend -p since=30d --out reports",
+        "svcnb report new mine.ipynb",
+        "svcnb report mine.ipynb -p since=1d --out reports --summary",
+    ),
+)
 @click.argument("name", required=False)
-@click.option("--list", "listed", is_flag=True, help="List the reports and their parameters.")
+@click.argument("file_of_new", metavar="[FILE]", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the reports, or those of NAME, with their parameters.")
 @click.option("--param", "-p", "given", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=".", help="Folder for the report. Default: here."
@@ -26,6 +42,7 @@ if TYPE_CHECKING:
     "--file", metavar="STEM", help="Name of its files, without ending. Default: the report's name and the time."
 )
 @click.option("--code", is_flag=True, help="Show the cells' code in the page, too.")
+@click.option("--pdf", is_flag=True, help="Print the page to a PDF, too, where a Chromium is installed.")
 @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
 @click.option(
     "--key-file",
@@ -38,47 +55,180 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File that holds the token of the triggers service. Default: SVC_TRIGGERS_TOKEN_FILE.",
 )
+@click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the page's name.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing when no problem is found.")
+@click.option("--log-json", is_flag=True, help="Log start, progress and end on standard error, a JSON object a line.")
+@click.option("--notify", metavar="URL", help="Post the result as JSON to this webhook, also when the report fails.")
+@click.option("--keep", type=click.IntRange(1), help="Delete all but so many of this report's older files in --out.")
 @click.pass_context
-def command(ctx: click.Context, /, name: str | None, given: tuple[str, ...], **options: Any) -> None:
-    """Make a report: run history, spend, permissions, triggers.
+def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
+    """Make a report: run history, spend, permissions, triggers, or a notebook of your own.
 
-    A report is a notebook and a page, with an exit code for whoever schedules it.
+    NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook to start from.
 
-    It ends with 0 when nothing wants attention, with 7 when something does, and with 1 when a cell of the report
-    failed; the report is saved in each case.
+    It ends with 0 when no problem is found, with 7 when one is, with 1 when a cell failed (the report is saved in each
+    case), with 2 when a setting or parameter is missing or wrong, and with 8 when the same report is still being made.
     """
-    if options["listed"] or name is None:
-        _list(as_json=options["as_json"])
+    if name == _NEW:
+        _create(file_of_new)
         return
-    from svcnb import reports
-
-    made = reports.run(
-        name,
-        _parameters(given),
-        out=options["out"],
-        file=options["file"],
-        code=options["code"],
-        settings=_settings(options),
-    )
-    _tell(made, as_json=options["as_json"])
-    if made.attention:
-        ctx.exit(ExitCode.ATTENTION)
+    if file_of_new is not None:
+        raise click.UsageError(f"one report at a time: {file_of_new!r} is too much")
+    if options["listed"] or name is None:
+        _list(name, as_json=options["as_json"])
+        return
+    ctx.exit(_Job(name, options).run())
 
 
-def _list(*, as_json: bool) -> None:
+class _Job:
+    """One scheduled report: makes it, reports the result, and returns the exit code.
+
+    Args:
+        name: The report.
+        options: The options of the command.
+    """
+
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
+        self._name = name
+        self._options = options
+        self._begun = time.monotonic()
+
+    def run(self) -> int:
+        """Makes the report; an error is told to the webhook and raised."""
+        from svcnb.reports.runner import prepare
+        from svcnb.reports.summary import Summary
+        from svcnb.reports.unattended import delete_old, locked, webhook
+
+        options = self._options
+        if options["notify"]:
+            webhook(options["notify"])
+        try:
+            parameters = _parameters(options["given"])
+            settings = _settings(options)
+            prepare(self._name, parameters, settings)
+            stem = options["file"] or _stem(self._name)
+            with locked(options["out"].expanduser(), stem):
+                self._log("started")
+                made = self._made(parameters, settings)
+                if options["keep"]:
+                    delete_old(options["out"].expanduser(), made.kind.name, options["keep"])
+        except Exception as error:
+            self._failed(error)
+            raise
+        code = ExitCode.ATTENTION if made.attention else ExitCode.OK
+        summary = Summary.of(made, made.kind.name, code)
+        self._tell(made, summary)
+        self._log("finished", **summary.json())
+        return code if self._notify(summary) else code or ExitCode.FAILED
+
+    def _made(self, parameters: dict[str, str], settings: dict[str, str]) -> Report:
+        from svcnb import reports
+
+        options = self._options
+        made = reports.run(
+            self._name,
+            parameters,
+            out=options["out"],
+            file=options["file"],
+            code=options["code"],
+            pdf=options["pdf"],
+            settings=settings,
+            progress=self._progress(),
+        )
+        self._clear()
+        return made
+
+    def _failed(self, error: Exception) -> None:
+        from svcnb.cli._errors import explain
+        from svcnb.reports.summary import Summary
+
+        self._clear()
+        known = explain(error)
+        code = known.code if known else getattr(error, "exit_code", ExitCode.FAILED)
+        summary = Summary.of(error, _stem(self._name), int(code))
+        self._log("failed", **summary.json())
+        self._notify(summary)
+
+    def _tell(self, made: Report, summary: Summary) -> None:
+        options = self._options
+        if options["quiet"] and not made.attention:
+            return
+        if options["summary"]:
+            click.echo(summary.markdown(), nl=False)
+        elif options["as_json"]:
+            told = summary.json()
+            del told["text"]
+            show(told, as_json=True)
+        else:
+            click.echo(str(made.html))
+        if not (options["summary"] or options["as_json"] or options["log_json"]):
+            click.echo(repr(made.conclusion), err=True)
+
+    def _notify(self, summary: Summary) -> bool:
+        """Posts the result; returns whether that succeeded, or was not asked for."""
+        from svcnb.reports.unattended import NotificationFailed, notify
+
+        if not self._options["notify"]:
+            return True
+        try:
+            notify(self._options["notify"], summary.json())
+        except NotificationFailed as error:
+            click.echo(f"Warning: {error.message}", err=True)
+            return False
+        return True
+
+    def _log(self, event: str, **more: Any) -> None:
+        if self._options["log_json"]:
+            elapsed = round(time.monotonic() - self._begun, 3)
+            line = {"event": event, "report": _stem(self._name), "elapsed_s": elapsed, **more}
+            click.echo(json.dumps(line, ensure_ascii=False), err=True)
+
+    def _progress(self) -> Callable[[int, int], object] | None:
+        if self._options["log_json"]:
+            return lambda done, count: self._log("cell", done=done, cells=count)
+        if self._options["quiet"] or not sys.stderr.isatty():
+            return None
+        return lambda done, count: click.echo(f"\r{_stem(self._name)}: cell {done + 1} of {count}", nl=False, err=True)
+
+    def _clear(self) -> None:
+        """Removes the progress from the terminal."""
+        if sys.stderr.isatty() and not (self._options["quiet"] or self._options["log_json"]):
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _stem(name: str) -> str:
+    return Path(name).name.removesuffix(".ipynb")
+
+
+def _create(file: str | None) -> None:
+    from svcnb.reports.notebooks import create_notebook
+
+    if file is None:
+        raise click.UsageError("`svcnb report new` needs a file, for example: svcnb report new mine.ipynb")
+    made = create_notebook(file)
+    click.echo(str(made))
+    click.echo(f"Edit it in JupyterLab, then run: svcnb report {made}", err=True)
+
+
+def _list(name: str | None, *, as_json: bool) -> None:
     from svcnb.reports import catalogue
+    from svcnb.reports.notebooks import OwnNotebook
+    from svcnb.reports.runner import find
 
+    chosen = catalogue if name is None else (find(name),)
     rows: list[dict[str, Any]] = [
         {
             "name": kind.name,
-            "says": kind.says,
+            "says": kind.title if isinstance(kind, OwnNotebook) else kind.says,
             "parameters": [
                 {"name": name, "default": field.default, "what": field.description}
-                for name, field in kind.parameters.model_fields.items()
+                for name, field in (
+                    kind.fields if isinstance(kind, OwnNotebook) else kind.parameters.model_fields
+                ).items()
             ],
         }
-        for kind in catalogue
+        for kind in chosen
     ]
     if as_json:
         show(rows, as_json=True)
@@ -95,7 +245,9 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
     for each in given:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
-            raise click.BadParameter(f"{each!r} is no NAME=VALUE, for example since=30d", param_hint="--param")
+            raise click.BadParameter(
+                f"{name!r} has no value: write NAME=VALUE, for example since=30d", param_hint="--param"
+            )
         found[name.strip()] = value
     return found
 
@@ -109,23 +261,6 @@ def _settings(options: dict[str, Any]) -> dict[str, str]:
         "SVC_BASE_URL": options["base_url"],
         "SVC_API_KEY": None if key_file is None else read_secret(key_file),
         "SVC_TRIGGERS_URL": options["triggers_url"],
-        "SVC_TRIGGERS_TOKEN_FILE": None if token_file is None else str(token_file),
+        "SVC_TRIGGERS_TOKEN_FILE": None if token_file is None else str(token_file.resolve()),
     }
     return {variable: value for variable, value in told.items() if value is not None}
-
-
-def _tell(made: Report, *, as_json: bool) -> None:
-    if as_json:
-        show(
-            {
-                "report": made.kind.name,
-                "html": str(made.html),
-                "notebook": str(made.notebook),
-                "attention": made.conclusion.attention,
-                "also": made.conclusion.also,
-            },
-            as_json=True,
-        )
-        return
-    click.echo(str(made.html))
-    click.echo(repr(made.conclusion), err=True)

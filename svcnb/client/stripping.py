@@ -40,10 +40,18 @@ def strip(value: Any, name: str = "") -> Any:
         return [strip(item, name) for item in value]
     if value is None or isinstance(value, (bool, float)):
         return value
-    public = bool(_PUBLIC_HASH_NAME.search(name))
-    if _SECRET_NAME.search(name) and not public:
+    if names_secret(name):
         return MASK
-    return strip_text(value, public=public) if isinstance(value, str) else value
+    return strip_text(value, public=bool(_PUBLIC_HASH_NAME.search(name))) if isinstance(value, str) else value
+
+
+def names_secret(name: str) -> bool:
+    """Returns whether a member's name says that its value is a secret.
+
+    Args:
+        name: For example ``apiKey``.
+    """
+    return bool(_SECRET_NAME.search(name)) and not _PUBLIC_HASH_NAME.search(name)
 
 
 def strip_text(text: str, *, public: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,41 @@ if TYPE_CHECKING:
     from svcnb.toolkit.account_data import AccountData
     from svcnb.toolkit.history import History, PastRun
 
+_KEY_HINT = "Set SVC_API_KEY, or pass --key-file."
 _FAILURES_READ = 5_000
 TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
+
+
+def check_settings(reads: str, environment: Mapping[str, str]) -> None:
+    """Checks before anything runs that the settings which a report needs are there.
+
+    Args:
+        reads: ``account`` or ``triggers``.
+        environment: The report's environment.
+
+    Raises:
+        ConfigError: One is missing; the hint says what to set.
+    """
+    from svcnb.client.config import load
+
+    if reads == "triggers":
+        triggers_token(environment)
+        if not (environment.get("SVC_TRIGGERS_URL") or _triggers_url(environment)):
+            raise ConfigError(
+                "no address of the triggers service was given", hint="Set SVC_TRIGGERS_URL, or pass --triggers-url."
+            )
+        return
+    if load(environment=environment).api_key is None:
+        raise ConfigError("the report reads an account and has no key", hint=_KEY_HINT)
+
+
+def _triggers_url(environment: Mapping[str, str]) -> str | None:
+    from svcnb.client.config import load
+
+    try:
+        return load(environment=environment).triggers_url
+    except ConfigError:
+        return None
 
 
 def service(*, record: History | None = None) -> Client:
@@ -32,7 +66,7 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("the report reads an account and has no key", hint="Set SVC_API_KEY, or pass --key-file.")
+        raise ConfigError("the report reads an account and has no key", hint=_KEY_HINT)
     return client
 
 
@@ -44,15 +78,26 @@ def triggers_service() -> TriggersClient:
     """
     from svcnb.client.triggers import TriggersClient
 
-    named = os.environ.get(TOKEN_FILE)
+    return TriggersClient(token=triggers_token(os.environ))
+
+
+def triggers_token(environment: Mapping[str, str]) -> str:
+    """Returns the token of the triggers service from the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
+
+    Args:
+        environment: Where the variable is looked up.
+
+    Raises:
+        ConfigError: The variable is not set, or the file cannot be read.
+    """
+    named = environment.get(TOKEN_FILE)
     hint = "`svcnb triggers authorize FILE` makes a token; then set SVC_TRIGGERS_TOKEN_FILE, or pass --token-file."
     if not named:
         raise ConfigError("the report reads triggers and has no token", hint=hint)
     try:
-        token = Path(named).expanduser().read_text(encoding="utf-8").strip()
+        return Path(named).expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigError(f"the token file cannot be read: {error.strerror}", hint=hint) from None
-    return TriggersClient(token=token)
 
 
 def history_of() -> History:

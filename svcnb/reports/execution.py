@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import nbformat
 from jupyter_core.utils import ensure_event_loop
@@ -24,6 +24,9 @@ START_TIMEOUT_S: Final = 180
 
 OUTPUT_TIMEOUT_S: Final = 60
 """Seconds that outputs of a cell may arrive after its end; nbclient's own four lose those of a busy machine."""
+
+
+Progress: TypeAlias = Callable[[int, int], object]
 
 
 class KernelDidNotStart(RuntimeError):
@@ -68,8 +71,11 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
         environment: Mapping[str, str],
         execution_timeout: float,
         said: IO[bytes],
+        progress: Progress | None,
         **_: Any,
     ) -> None:
+        if progress is not None:
+            _follow(nb_man, progress)
         client = _Client(
             nb_man,
             kernel_name=kernel_name,
@@ -83,6 +89,17 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
         client.execute(env=dict(environment), stdout=said, stderr=said)
 
 
+def _follow(nb_man: Any, progress: Progress) -> None:
+    """Reports each cell to `progress` when it begins."""
+    begin = nb_man.cell_start
+
+    def begun(cell: NotebookNode, cell_index: int | None = None, **more: Any) -> Any:
+        progress(cell_index or 0, len(nb_man.nb.cells))
+        return begin(cell, cell_index, **more)
+
+    nb_man.cell_start = begun
+
+
 def _close_loop() -> None:
     """Closes the event loop that nbclient made for this thread and leaves open; Jupyter makes a new one if need be."""
     loop = ensure_event_loop()
@@ -94,7 +111,13 @@ papermill_engines.register(ENGINE, _Engine)
 
 
 def execute(
-    template: Path, parameters: Mapping[str, Any], environment: Mapping[str, str], cell_timeout: float
+    template: Path,
+    parameters: Mapping[str, Any],
+    environment: Mapping[str, str],
+    cell_timeout: float,
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
 ) -> Executed:
     """Executes a notebook.
 
@@ -103,6 +126,8 @@ def execute(
         parameters: What its parameters are set to; JSON values.
         environment: The kernel's environment.
         cell_timeout: Seconds that one cell may take.
+        folder: The kernel's working directory; that of this process when None.
+        progress: Is told before each cell how many are done, and how many there are.
 
     Returns:
         The notebook as far as it came, what ended it before its time, and what its kernel said.
@@ -125,6 +150,8 @@ def execute(
                 environment=environment,
                 execution_timeout=cell_timeout,
                 said=said,
+                progress=progress,
+                cwd=folder,
             )
         except (PapermillExecutionError, CellTimeoutError, DeadKernelError, KernelDidNotStart) as failure:
             error = failure

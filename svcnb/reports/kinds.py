@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
 from svcnb.client.errors import ConfigError
 from svcnb.reports import parameters
@@ -26,17 +27,30 @@ class ReportKind:
         title: Its heading.
         says: What it tells, in a sentence.
         parameters: What it may be told.
+        reads: What it needs settings for: an account, or the triggers service.
     """
 
     name: str
     title: str
     says: str
     parameters: type[Parameters]
+    reads: Literal["account", "triggers"] = "account"
 
     @property
     def template(self) -> Path:
         """The notebook."""
         return TEMPLATES / f"{self.name}.ipynb"
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns all parameters, checked, as JSON values.
+
+        Args:
+            given: Names and values; values may be texts, as from a command line.
+
+        Raises:
+            ParameterRefused: A name is unknown, or a value is of another type or out of its range.
+        """
+        return self.parameters.checked(given, self.name).model_dump(mode="json")
 
     @classmethod
     def named(cls, name: str) -> ReportKind:
@@ -48,7 +62,8 @@ class ReportKind:
         found = next((kind for kind in catalogue if kind.name == name), None)
         if found is None:
             raise UnknownReport(
-                f"there is no report {name!r}", hint=f"There are: {', '.join(kind.name for kind in catalogue)}."
+                f"there is no report {name!r}",
+                hint=f"Reports: {', '.join(kind.name for kind in catalogue)}; or a notebook, for example mine.ipynb.",
             )
         return found
 
@@ -71,6 +86,7 @@ catalogue: Final = (
         "Trigger health",
         "Which triggers fail, are late, or have stopped.",
         parameters.TriggerHealth,
+        "triggers",
     ),
 )
 """Every report, in the order of `svcnb report --list`."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import ConfigError
 from svcnb.protocol.durations import seconds
-
-P = TypeVar("P", bound="Parameters")
 
 _SECRET_WORDS = ("key", "token", "secret", "password")
 

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from svcnb.client.errors import SvcnbError
+from svcnb.client.recorder import OFF
 from svcnb.client.remote import Executor
-from svcnb.client.secret import MASK
 from svcnb.reports.conclusion import MIME, Conclusion
-from svcnb.reports.data import TOKEN_FILE
+from svcnb.reports.data import TOKEN_FILE, check_settings
 from svcnb.reports.header import MIME as HEADER
 from svcnb.reports.kinds import ReportKind
+from svcnb.reports.masking import masked, secrets_of
+from svcnb.reports.notebooks import OwnNotebook, is_own, read_notebook
+from svcnb.reports.pdf import print_pdf
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 CELL_TIMEOUT_S: Final = 600
 """Seconds that one cell may take."""
 
-_SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
+_IN_TITLE: Final = ("Account", "Service", "Period", "State at")
+_PATHS: Final = (TOKEN_FILE, "SVC_HISTORY", "SVCNB_CONFIG")
 _CONCLUSION_TAG: Final = "conclusion"
 _FAILED_TAG: Final = "papermill-error-cell-tag"
 _ANCHOR: Final = "failed-cell"
@@ -49,13 +53,19 @@ class Report:
         kind: Which one.
         notebook: The executed notebook.
         html: The page made of it, whole in itself and ready to be printed.
-        conclusion: What it comes to.
+        conclusion: What it found.
+        facts: What its header says: account, service, period and more.
+        not_visible: What it could not see, a sentence each.
+        pdf: The printed page; None unless a PDF was asked for and a Chromium printed it.
     """
 
-    kind: ReportKind
+    kind: ReportKind | OwnNotebook
     notebook: Path
     html: Path
     conclusion: Conclusion
+    facts: Mapping[str, str] = field(default_factory=dict)
+    not_visible: tuple[str, ...] = ()
+    pdf: Path | None = None
 
     @property
     def attention(self) -> bool:
@@ -94,38 +104,46 @@ def run(
     code: bool = False,
     settings: Mapping[str, str] | None = None,
     cell_timeout: float = CELL_TIMEOUT_S,
+    pdf: bool = False,
+    progress: Callable[[int, int], object] | None = None,
     **more: Any,
 ) -> Report:
     """Makes a report.
 
     Args:
-        name: One of `catalogue`.
-        parameters: What it is told; texts are read as values of their types.
-        out: Folder for the two files; made if it is not there.
+        name: One of `catalogue`, or the file of a notebook, which ends with ``.ipynb``.
+        parameters: Its parameters; texts are read as values of their types.
+        out: Folder for the files; made if it does not exist.
         file: Their name without ending; the report's name and the time of now when None.
         code: Whether the page shows the cells' code, too.
         settings: Environment for the report alone, for example ``{"SVC_BASE_URL": ...}``, beside the process's own.
         cell_timeout: Seconds that one cell may take.
+        pdf: Whether the page is printed to a PDF, too, where a Chromium is installed.
+        progress: Is told before each cell how many are done, and how many there are.
         **more: Parameters by name.
 
     Returns:
-        Where it is, and what it comes to.
+        Where it is, and what it found.
 
     Raises:
-        UnknownReport: There is none of that name.
+        UnknownReport: There is no report of that name.
+        NotebookUnusable: The file is not a notebook in Python.
         ParameterRefused: A parameter is unknown or cannot be used.
+        ConfigError: A setting is missing that the report needs, for example the address of the service.
         ReportFailed: A cell failed. The report is saved all the same.
         ImportError: The extra ``reports`` is not installed.
     """
-    kind = ReportKind.named(name)
-    checked = kind.parameters.checked({**(parameters or {}), **more}, kind.name)
+    kind, checked, environment = prepare(name, {**(parameters or {}), **more}, settings or {})
     folder = Path(out).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     from svcnb.reports.execution import execute
 
-    environment = {**os.environ, **(settings or {})}
-    secrets = _secrets(environment)
-    notebook, error, said = execute(kind.template, checked.model_dump(mode="json"), environment, cell_timeout)
+    secrets = secrets_of(environment)
+    home = None
+    if isinstance(kind, OwnNotebook):  # it runs in its own folder, as in Jupyter
+        home = kind.file.resolve().parent
+        environment |= {name: str(Path(environment[name]).expanduser().resolve()) for name in _paths(environment)}
+    notebook, error, said = execute(kind.template, checked, environment, cell_timeout, folder=home, progress=progress)
     _tidy(notebook, secrets)
     failure = None if error is None else _failed(error, notebook, kind.name, said)
     if failure is not None:
@@ -133,9 +151,12 @@ def run(
     concluded = _conclusion(notebook)
     if concluded is not None:
         _put_on_top(notebook, concluded)
-    made = _write(notebook, kind, folder / file if file else _free(folder, kind.name), code=code)
+    facts, unseen = _header(notebook)
+    stem = folder / file if file else _free(folder, kind.name)
+    made = _write(notebook, _titled(kind.title, facts), stem, code=code)
+    printed = print_pdf(made[1]) if pdf else None
     if failure is not None:
-        message, hint = (_masked(text, secrets) for text in failure.told)
+        message, hint = (masked(text, secrets) for text in failure.told)
         at = f"The report is saved as far as it came: {made[1]}"
         raise ReportFailed(
             message,
@@ -145,7 +166,41 @@ def run(
             cell=failure.cell,
             error=failure.error,
         ) from None
-    return Report(kind, *made, concluded or Conclusion(()))
+    return Report(kind, *made, concluded or Conclusion(()), facts, unseen, printed)
+
+
+def prepare(
+    name: str, parameters: Mapping[str, Any], settings: Mapping[str, str]
+) -> tuple[ReportKind | OwnNotebook, dict[str, Any], dict[str, str]]:
+    """Checks everything that can be checked before a report runs; arguments and errors as for `run`.
+
+    Returns:
+        The report, its checked parameters, and its environment.
+    """
+    kind = find(name)
+    checked = kind.checked(parameters)
+    environment = {**os.environ, **settings}
+    if isinstance(kind, ReportKind):
+        check_settings(kind.reads, environment)
+    return kind, checked, environment
+
+
+def _paths(environment: Mapping[str, str]) -> list[str]:
+    """Settings that are paths, and mean another file in another folder."""
+    return [name for name in _PATHS if environment.get(name) not in {None, "", OFF}]
+
+
+def find(name: str) -> ReportKind | OwnNotebook:
+    """Returns the report of a name, or the notebook of a file.
+
+    Args:
+        name: One of `catalogue`, or a file that ends with ``.ipynb``.
+
+    Raises:
+        UnknownReport: There is no report of that name.
+        NotebookUnusable: The file is not a notebook in Python.
+    """
+    return read_notebook(name) if is_own(name) else ReportKind.named(name)
 
 
 def run_many(
@@ -167,7 +222,7 @@ def run_many(
     """
     wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in asked]
     for name, parameters in wanted:
-        ReportKind.named(name).parameters.checked(parameters, name)
+        find(name).checked(parameters)
     futures = [executor.submit(_made, name, parameters, options) for name, parameters in wanted]
     return [future.result() for future in futures]
 
@@ -180,27 +235,25 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Takes out what says where it ran, and, should a cell have shown one, every secret."""
+    """Removes what says where it ran, and, should a cell have shown one, every secret."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
     for cell in notebook.cells:
-        cell["source"] = _masked(cell["source"], secrets)
+        cell["source"] = masked(cell["source"], secrets)
         if "outputs" in cell:
-            cell["outputs"] = [_masked(output, secrets) for output in cell["outputs"]]
+            cell["outputs"] = [masked(output, secrets, shown=True) for output in cell["outputs"]]
 
 
-def _masked(value: Any, secrets: list[str]) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, MASK)
-        return value
-    if isinstance(value, list):
-        return [_masked(each, secrets) for each in value]
-    if isinstance(value, dict):
-        for name, each in value.items():
-            value[name] = _masked(each, secrets)
-    return value
+def _header(notebook: NotebookNode) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What the report's header says, and what the report could not see."""
+    told = next((each for cell in notebook.cells if (each := _told(cell, HEADER)) is not None), None) or {}
+    return dict(told.get("facts", {})), tuple(told.get("not_visible", ()))
+
+
+def _titled(title: str, facts: Mapping[str, str]) -> str:
+    """The page's title: what it is about, and when."""
+    return " · ".join([title, *(facts[name] for name in _IN_TITLE if name in facts)])
 
 
 def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
@@ -251,15 +304,13 @@ def _free(folder: Path, name: str) -> Path:
     raise AssertionError("unreachable: there is no last number")
 
 
-def _write(notebook: NotebookNode, kind: ReportKind, stem: Path, *, code: bool) -> tuple[Path, Path]:
+def _write(notebook: NotebookNode, title: str, stem: Path, *, code: bool) -> tuple[Path, Path]:
     import nbformat
 
     from svcnb.reports.page import page
 
     paths = stem.with_name(f"{stem.name}.ipynb"), stem.with_name(f"{stem.name}.html")
-    for path, text in zip(
-        paths, (nbformat.writes(notebook) + "\n", page(notebook, kind.title, code=code)), strict=True
-    ):
+    for path, text in zip(paths, (nbformat.writes(notebook) + "\n", page(notebook, title, code=code)), strict=True):
         beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another may write the same report
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
@@ -318,11 +369,3 @@ def _first_line(value: object) -> str:
 
 def _last_line(text: str) -> str:
     return next(iter(text.strip().splitlines()[-1:]), "")
-
-
-def _secrets(environment: Mapping[str, str]) -> list[str]:
-    """Texts that no report may hold, longest first."""
-    found = [environment.get(name, "") for name in _SECRETS]
-    with suppress(KeyError, OSError, UnicodeDecodeError):
-        found.append(Path(environment[TOKEN_FILE]).expanduser().read_text(encoding="utf-8"))
-    return sorted({text.strip() for text in found if text.strip()}, key=len, reverse=True)

@@ -13,6 +13,7 @@ import nbformat
 import papermill
 import pytest
 
+import svcnb
 from svcnb import reports
 from svcnb.reports import ReportFailed
 from svcnb.reports.conclusion import MIME
@@ -23,8 +24,19 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 KINDS = {kind.name: kind for kind in reports.catalogue}
 # What makes each report call for attention on the account of `place`, and what its page must say then.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "run-history": ({"max_failed_percent": "49"}, ["50.0 % of 10 runs failed", "odd &lt;b&gt;1", "Runs per"]),
-    "spend": ({"budget_cents": 4, "min_days_left": 2}, ["{spent} were spent within 30d, more than $0.04", "{credit}"]),
+    "run-history": (
+        {"max_failed_percent": "49"},
+        ["odd&lt;script&gt;: 5 of 10 runs failed (50.0 %, allowed 49 %)", "odd &lt;b&gt;1", "Runs per", "account key"],
+    ),
+    "spend": (
+        {"budget_cents": 4, "min_days_left": 2},
+        [
+            "{spent} were spent within 30d, more than $0.04",
+            "{credit}",
+            "less than a day is recorded",
+            "add_usage_api_key",
+        ],
+    ),
     "trigger-health": ({}, ["hook is failing", "Error: thrown", "nightly"]),
 }
 
@@ -51,16 +63,21 @@ def test_a_report_runs_and_says_what_wants_attention(name, place) -> None:
     assert made.attention
     assert (made.html.name, made.notebook.name) == (f"{name}.html", f"{name}.ipynb")
     html = made.html.read_text(encoding="utf-8")
+    history = History(place.settings["SVC_HISTORY"])
+    fees = sum(each.cents for each in history.ledger(service=place.settings["SVC_BASE_URL"]) if each.kind == "fee")
     money = {
-        "spent": reports.dollars(History(place.settings["SVC_HISTORY"]).total_cents()),
+        "spent": reports.dollars(history.total_cents(service=place.settings["SVC_BASE_URL"]) + fees),
         "credit": reports.dollars(place.svc.billing.balance().available_cents),
     }
     for text in said:
         assert text.format(**money) in html
     page = Page(html)
-    assert page.loaded == []
+    assert page.loaded
+    assert all(each.startswith("data:image/svg+xml;base64,") for each in page.loaded), "pictures, and nothing else"
     assert "script" not in page.tags
-    assert "svg" in page.tags, "a report has pictures"
+    for fact in ("<dt>Account</dt>", "<dt>Service</dt>", "<dt>Period</dt>", "<dt>Time zone</dt>", svcnb.__version__):
+        assert html.index(fact) < html.index("<h2"), "the header stands on top"
+    assert re.search(rf"<title>{KINDS[name].title} · \S+ · http\S+ · \d{{4}}-.* to ", html)
     assert html.index("svcnb-attention") < html.index("<h2"), "what it comes to stands on top"
     stored = made.notebook.read_text(encoding="utf-8")
     nbformat.validate(json.loads(stored))

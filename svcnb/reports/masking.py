@@ -1,0 +1,63 @@
+"""Masks the secrets of a report's environment in everything that the report writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from svcnb.client.errors import ConfigError
+from svcnb.client.secret import MASK
+from svcnb.client.stripping import names_secret
+from svcnb.logs import redact
+from svcnb.reports.data import TOKEN_FILE
+
+_SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
+_LEAST: Final = 8
+"""Characters of the shortest value of another variable that is masked: shorter ones stand in texts by chance."""
+
+
+def secrets_of(environment: Mapping[str, str]) -> list[str]:
+    """Returns the texts that no report may hold, longest first.
+
+    They are the key and the tokens of the settings, and the value of every variable whose name speaks of a secret,
+    such as ``DATABASE_PASSWORD``.
+
+    Args:
+        environment: The report's environment.
+    """
+    found = [environment.get(name, "").strip() for name in _SECRETS]
+    with suppress(KeyError, OSError, UnicodeDecodeError):
+        found.append(Path(environment[TOKEN_FILE]).expanduser().read_text(encoding="utf-8").strip())
+    with suppress(ConfigError):
+        from svcnb.client.config import load
+
+        key = load(base_url="http://localhost", environment=environment).api_key
+        found.append(key.reveal() if key else "")
+    named = (value.strip() for name, value in environment.items() if names_secret(name) and not name.endswith("_FILE"))
+    found += [value for value in named if len(value) >= _LEAST]
+    found += [quote(text, safe="") for text in found]
+    return sorted({text for text in found if text}, key=len, reverse=True)
+
+
+def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
+    """Returns a JSON value with every secret masked; lists and mappings are changed in place.
+
+    Args:
+        value: The value.
+        secrets: What is masked.
+        shown: Whether it is an output of a cell, in which everything is masked that looks like a key, too.
+    """
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return redact(value) if shown else value
+    if isinstance(value, list):
+        return [masked(each, secrets, shown=shown) for each in value]
+    if isinstance(value, dict):
+        for name in list(value):
+            pictured = name.startswith("image/")  # base64, in which a key cannot be recognised
+            value[masked(name, secrets)] = masked(value.pop(name), secrets, shown=shown and not pictured)
+    return value

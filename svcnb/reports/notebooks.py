@@ -1,0 +1,229 @@
+"""Reports from notebooks of one's own: their title, and the types of their parameters."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from svcnb.client.errors import ConfigError
+from svcnb.client.stripping import names_secret
+from svcnb.reports.parameters import ParameterRefused
+
+STARTING_POINT: Final = Path(__file__).with_name("starting-point.ipynb")
+SUFFIX: Final = ".ipynb"
+_TAG: Final = "parameters"
+_BOOLEANS: Final = {"true": True, "false": False}
+_TYPES: Final = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict}
+_MOST_BYTES: Final = 50_000_000
+
+
+class NotebookUnusable(ConfigError):
+    """A notebook of one's own cannot be run as a report."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a notebook.
+
+    Attributes:
+        name: Its name.
+        default: Its value in the notebook; None when that is an expression.
+        kind: Its type; None when any value is allowed.
+        description: The comment behind it.
+    """
+
+    name: str
+    default: Any
+    kind: type | None
+    description: str = ""
+
+    def value(self, given: Any) -> Any:
+        """Returns a value of the parameter's type.
+
+        Args:
+            given: The value, or its text from a command line.
+
+        Raises:
+            ValueError: It has another type.
+        """
+        value = self._read(given) if isinstance(given, str) and self.kind is not str else given
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if self.kind is not None and type(value) is not self.kind:
+            raise ValueError(f"expected {_WORDS[self.kind]}")
+        json.dumps(value, allow_nan=False)
+        return value
+
+    def _read(self, text: str) -> Any:
+        if self.kind is bool:
+            return _BOOLEANS.get(text.strip().lower(), text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+
+
+_WORDS: Final = {
+    int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a JSON list",
+    dict: "a JSON object",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OwnNotebook:
+    """A notebook that a report is made of.
+
+    Attributes:
+        file: The notebook.
+        name: Its name without ending.
+        title: Its first heading, or its name.
+        fields: Its parameters by name.
+    """
+
+    file: Path
+    name: str
+    title: str
+    fields: Mapping[str, Parameter]
+
+    @property
+    def template(self) -> Path:
+        """The notebook."""
+        return self.file
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the parameters that are given, with the types of the notebook.
+
+        Args:
+            given: Names and values; values may be texts, as from a command line.
+
+        Raises:
+            ParameterRefused: A name is unknown, may be that of a secret, or a value has another type.
+        """
+        values = {}
+        for name, value in given.items():
+            if names_secret(name):
+                raise ParameterRefused(
+                    f"{name} looks like the name of a secret, and a report stores its parameters",
+                    hint=f"Set an environment variable, and read it in the notebook: os.environ[{name.upper()!r}]",
+                )
+            field = self.fields.get(name)
+            if field is None:
+                raise ParameterRefused(f"{self.file.name} has no parameter {name!r}", hint=self._known())
+            try:
+                values[name] = field.value(value)
+            except (ValueError, TypeError) as error:
+                raise ParameterRefused(
+                    f"{self.file.name} cannot use {name} = {value!r}: {error}",
+                    hint=f"For example: -p {name}={field.default}",
+                ) from None
+        return values
+
+    def _known(self) -> str:
+        if self.fields:
+            return f"It takes: {', '.join(self.fields)}."
+        return f"Give the cell that sets the parameters the tag {_TAG!r}: in JupyterLab, the gears above the notebook."
+
+
+def is_own(name: str) -> bool:
+    """Whether a report is asked for by a notebook's file instead of a name."""
+    return name.endswith(SUFFIX)
+
+
+def read_notebook(file: str | Path) -> OwnNotebook:
+    """Reads title and parameters of a notebook.
+
+    Args:
+        file: The notebook.
+
+    Raises:
+        NotebookUnusable: It does not exist, is not a notebook, or is not written in Python.
+    """
+    path = Path(file).expanduser()
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise NotebookUnusable(f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear its outputs.")
+        notebook = json.loads(path.read_bytes())
+        cells = [(str(cell["cell_type"]), _text(cell["source"]), _tags(cell)) for cell in notebook["cells"]]
+        language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+    except OSError as error:
+        raise NotebookUnusable(
+            f"the notebook {path} cannot be read: {error.strerror}", hint=f"svcnb report new {path.name} creates one."
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise NotebookUnusable(
+            f"{path} is not a notebook of version 4", hint="Open and save it in JupyterLab."
+        ) from None
+    if language != "python":
+        raise NotebookUnusable(f"{path} is written in {language}", hint="Reports run notebooks in Python.")
+    headings = (
+        line.lstrip("# ").strip() for kind, text, _ in cells if kind == "markdown" for line in text.splitlines()[:1]
+    )
+    source = next((text for kind, text, tags in cells if kind == "code" and _TAG in tags), "")
+    return OwnNotebook(path, path.stem, next(filter(None, headings), path.stem), _parameters(source, path))
+
+
+def create_notebook(file: str | Path) -> Path:
+    """Writes a starting point for a report of one's own.
+
+    Args:
+        file: A file that does not exist yet; its name ends with ``.ipynb``.
+
+    Raises:
+        NotebookUnusable: It exists, or has another ending.
+    """
+    path = Path(file).expanduser()
+    if path.suffix != SUFFIX:
+        raise NotebookUnusable(f"{path} does not end with {SUFFIX}", hint=f"svcnb report new {path.stem}{SUFFIX}")
+    try:
+        with path.open("xb") as new, STARTING_POINT.open("rb") as template:
+            shutil.copyfileobj(template, new)
+    except FileExistsError:
+        raise NotebookUnusable(f"{path} exists and is not replaced", hint="Choose another name.") from None
+    return path
+
+
+def _text(source: Any) -> str:
+    return source if isinstance(source, str) else "".join(source)
+
+
+def _tags(cell: Mapping[str, Any]) -> list[str]:
+    return list(cell.get("metadata", {}).get("tags", ()))
+
+
+def _parameters(source: str, path: Path) -> dict[str, Parameter]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, RecursionError):
+        raise NotebookUnusable(
+            f"the parameters of {path} are not Python", hint='Write only assignments there, for example: day = ""'
+        ) from None
+    lines = source.splitlines()
+    found = {}
+    for line in tree.body:
+        targets = (
+            line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if (
+                isinstance(target, ast.Name)
+                and isinstance(line, (ast.Assign, ast.AnnAssign))
+                and line.value is not None
+            ):
+                comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2]
+                found[target.id] = _parameter(target.id, line.value, getattr(line, "annotation", None), comment.strip())
+    return found
+
+
+def _parameter(name: str, value: ast.expr, annotation: ast.expr | None, comment: str) -> Parameter:
+    try:
+        default = ast.literal_eval(value)
+    except (ValueError, TypeError, RecursionError):
+        default = None
+    named = _TYPES.get(annotation.id) if isinstance(annotation, ast.Name) else None
+    kind = named or (type(default) if annotation is None and type(default) in _WORDS else None)
+    return Parameter(name, default, kind, comment)

@@ -1,0 +1,53 @@
+"""Prints a report's page to a PDF with an installed Chromium."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_TIMEOUT_S: Final = 120
+_LOG: Final = logging.getLogger("svcnb.reports")
+
+
+def chromium() -> str | None:
+    """Returns the path of an installed Chromium, Chrome or Edge; ``SVC_CHROMIUM`` names another one."""
+    return os.environ.get("SVC_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
+
+
+def print_pdf(page: Path) -> Path | None:
+    """Prints a page to a PDF beside it. Scripts of the page do not run.
+
+    Args:
+        page: The HTML file.
+
+    Returns:
+        The PDF; None, with a warning, when there is no Chromium or it fails.
+    """
+    program = chromium()
+    if program is None:
+        _LOG.warning("no PDF was made: no Chromium was found. Install one, or set SVC_CHROMIUM to its path.")
+        return None
+    pdf = page.with_suffix(".pdf")
+    with tempfile.TemporaryDirectory(prefix="svcnb-pdf-", ignore_cleanup_errors=True) as profile:
+        made = Path(profile) / "report.pdf"
+        command = [
+            program, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
+            "--blink-settings=scriptEnabled=false", f"--user-data-dir={profile}", f"--print-to-pdf={made}",
+            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # it refuses to start as root
+            page.resolve().as_uri(),
+        ]  # fmt: skip
+        try:
+            subprocess.run(command, check=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL, capture_output=True)
+            beside = pdf.with_name(f".{pdf.name}.part")
+            shutil.copyfile(made, beside)
+            beside.replace(pdf)
+        except (OSError, subprocess.SubprocessError) as error:
+            _LOG.warning("no PDF was made: %s failed (%s)", program, type(error).__name__)
+            return None
+    return pdf

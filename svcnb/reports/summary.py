@@ -1,0 +1,92 @@
+"""The result of a report in a few lines: Markdown for chats and job logs, JSON for webhooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from svcnb.reports.runner import Report, ReportFailed
+
+_SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~$])")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a report found, or why it could not be made.
+
+    Attributes:
+        report: Its name.
+        status: ``ok``, ``attention`` when it found a problem, or ``failed`` when it could not be made.
+        exit_code: The exit code of `svcnb report`.
+        attention: The problems, or why the report failed.
+        also: What else it says.
+        facts: What its header says: account, service, period and more.
+        not_visible: What it could not see.
+        files: Paths of its files by their kind: ``html``, ``notebook``, ``pdf``.
+    """
+
+    report: str
+    status: Literal["ok", "attention", "failed"]
+    exit_code: int
+    attention: Sequence[str] = ()
+    also: Sequence[str] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    not_visible: Sequence[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, made: Report | ReportFailed | Exception, name: str, exit_code: int) -> Summary:
+        """Returns the summary of a report.
+
+        Args:
+            made: The report, or the error that ended it.
+            name: Its name.
+            exit_code: The exit code of `svcnb report`.
+        """
+        if isinstance(made, Report):
+            files = {"html": str(made.html), "notebook": str(made.notebook)}
+            return cls(
+                report=name,
+                status="attention" if made.attention else "ok",
+                exit_code=exit_code,
+                attention=made.conclusion.attention,
+                also=made.conclusion.also,
+                facts=made.facts,
+                not_visible=made.not_visible,
+                files=files | ({"pdf": str(made.pdf)} if made.pdf else {}),
+            )
+        files = {"html": str(made.html), "notebook": str(made.notebook)} if isinstance(made, ReportFailed) else {}
+        texts = [text for text in (getattr(made, "message", str(made)), getattr(made, "hint", None)) if text]
+        return cls(name, "failed", exit_code, attention=texts, files=files)
+
+    def json(self) -> dict[str, Any]:
+        """Returns it as JSON, with the Markdown as ``text``, which chats show."""
+        return {
+            "report": self.report,
+            "status": self.status,
+            "exit_code": self.exit_code,
+            "attention": list(self.attention),
+            "also": list(self.also),
+            "facts": dict(self.facts),
+            "not_visible": list(self.not_visible),
+            **self.files,
+            "text": self.markdown(),
+        }
+
+    def markdown(self) -> str:
+        """Returns it as Markdown."""
+        heading = {"ok": "no problems found", "attention": "needs attention", "failed": "failed"}[self.status]
+        lines = [f"## {_plain(self.report)}: {heading}", ""]
+        lines += [f"- **{_plain(each)}**" for each in self.attention]
+        lines += [f"- {_plain(each)}" for each in self.also]
+        facts = [f"{name}: {_plain(value)}" for name, value in self.facts.items()]
+        files = [f"{kind}: `{path}`" for kind, path in self.files.items()]
+        unseen = [f"- Not visible: {_plain(each)}" for each in self.not_visible]
+        return "\n".join([*lines, *unseen, "", *(f"{each}  " for each in (*facts, *files))]).strip() + "\n"
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,137 @@
+"""What a scheduled report needs beside the report: a lock, a notification, and the deletion of old reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from typing import IO, Any, Final
+from urllib.parse import urlsplit
+
+from svcnb.client.errors import ConfigError, SvcnbError
+
+_TIMEOUT_S: Final = 10.0
+_TIME: Final = re.compile(r"-(\d{8}T\d{6}Z)(?:-(\d+))?$")
+_STAMP: Final = r"-\d{8}T\d{6}Z(?:-\d+)?\.(?:ipynb|html|pdf)"
+
+
+class ReportRunning(SvcnbError):
+    """The same report is being made by another process."""
+
+
+class NotificationFailed(SvcnbError):
+    """The webhook of ``--notify`` did not accept the summary."""
+
+
+@contextmanager
+def locked(folder: Path, name: str) -> Iterator[None]:
+    """Holds a lock while a report is made. The operating system releases it when the process ends in any way.
+
+    Args:
+        folder: Folder of the report.
+        name: Name of the report's files.
+
+    Raises:
+        ReportRunning: Another process holds the lock.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f".{name}.lock"
+    with path.open("a+b") as file:
+        if not _lock(file):
+            raise ReportRunning(
+                f"the report {name} is being made by another process",
+                hint=f"Wait until it ends. Its lock is {path}; a process that has ended holds no lock.",
+            )
+        yield
+
+
+def _lock(file: IO[bytes]) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]  # Windows only
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def webhook(url: str) -> str:
+    """Returns the address of a webhook.
+
+    Args:
+        url: Its address. It is never repeated: it often holds a secret.
+
+    Raises:
+        ConfigError: It is not an http or https address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError("the address for --notify is not an http or https address", hint="--notify https://host/path")
+    return url
+
+
+def notify(url: str, summary: Mapping[str, Any]) -> None:
+    """Posts a summary as JSON to a webhook. Redirects are not followed.
+
+    Args:
+        url: Address of the webhook.
+        summary: What is posted.
+
+    Raises:
+        NotificationFailed: The webhook could not be reached, or answered with another status than 2xx.
+    """
+    parts = urlsplit(webhook(url))
+    connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
+    where = f"{parts.scheme}://{parts.hostname}"
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        body = json.dumps(summary, ensure_ascii=False).encode()
+        connection.request("POST", target, body, {"Content-Type": "application/json"})
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        raise NotificationFailed(f"{where} could not be notified: {type(error).__name__}") from None
+    finally:
+        connection.close()
+    if not 200 <= status < 300:  # noqa: PLR2004 - the class of success
+        raise NotificationFailed(f"{where} answered the notification with {status}")
+
+
+def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
+    """Deletes all but the newest reports of one name. Files that were named with ``--file`` stay.
+
+    Args:
+        folder: Folder of the reports.
+        name: Name of the report.
+        keep: How many stay; each is a notebook and its pages.
+
+    Returns:
+        The deleted files.
+    """
+    pattern = re.compile(re.escape(name) + _STAMP)
+    reports: dict[str, list[Path]] = {}
+    for path in folder.iterdir():
+        if pattern.fullmatch(path.name):
+            reports.setdefault(path.stem, []).append(path)
+    order = sorted(reports, key=_age)
+    deleted = [path for stem in order[: max(0, len(order) - keep)] for path in reports[stem]]
+    for path in deleted:
+        with suppress(FileNotFoundError):
+            path.unlink()
+    return deleted
+
+
+def _age(stem: str) -> tuple[str, int]:
+    """The time in a name, and the number behind it of those of the same second."""
+    found = _TIME.search(stem)
+    return (found[1], int(found[2] or 1)) if found else ("", 0)

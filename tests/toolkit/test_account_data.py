@@ -1,0 +1,152 @@
+"""One account of one service: its own runs, fees and balance, and alarms on its actions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+import pytest
+
+import svcnb
+from svcnb.toolkit.account_data import AccountData, Period, read_account_data
+from svcnb.toolkit.alarms import Thresholds, alarms, figures
+from svcnb.toolkit.history import History
+
+ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")
+FAIL = svcnb.Action("const main = () => { throw new Error('no') }", name="fail")
+END = datetime(2026, 1, 8, tzinfo=UTC)
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emulator, tmp_path) -> None:
+    file = tmp_path / "history.sqlite"
+    both = [start_emulator(starter_credits=cents) for cents in (500, 900)]
+    for emulator in both:
+        anyone = emulator.client(history=file)
+        other = anyone.with_key(anyone.accounts.create("other"))
+        account = anyone.accounts.create("demo")
+        svc = anyone.with_key(account)
+        svc.billing.balance()
+        group = svc.groups.create("group", actions=[ADD, FAIL])
+        key = svc.usage_keys.create("runner", execute_in_groups=[group])
+        gone = svc.usage_keys.create("short-lived", execute_in_groups=[group])
+        other.groups.create("not counted")
+        other.run(ADD, n=1)
+        for each in (key, gone):
+            svc.with_key(each).run(ADD, n=1, until_effective=60)
+        with pytest.raises(svcnb.ActionError):
+            svc.run(FAIL)
+        svc.usage_keys.remove(gone)
+        data = read_account_data(emulator.client(history=False).with_key(account), History(file), Period.back("1d"))
+        balance = svc.billing.balance().available_cents
+        assert data.spent_cents == (500 if emulator is both[0] else 900) - balance == data.execution_cents + 4
+        assert data.balance == balance
+        assert data.check is not None
+        assert (data.check.unexplained, data.check.fees) == (0, 4)
+        assert {data.key_name(each) for each in data.runs["key"]} >= {"account key", "runner"}
+        assert "1 recorded runs at this service used other keys" in " ".join(data.not_visible)
+    emulator.credit(account.wallet_address, 7)
+    data = read_account_data(emulator.client(history=False).with_key(account), History(file), Period.back("1d"))
+    assert data.check is not None
+    assert data.check.unexplained == 7
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+def test_what_another_machine_ran_is_read_from_the_emulator_itself(start_emulator, tmp_path) -> None:
+    token = "a-token-of-this-test"
+    emulator = start_emulator(starter_credits=500, control_token=token)
+    account = emulator.client(history=False).accounts.create("demo")
+    svc = emulator.client(history=False).with_key(account)
+    svc.map(ADD, [{"n": n} for n in range(3)], progress=False)
+    history, period = History(tmp_path / "history.sqlite"), Period.back("1d")
+    data = read_account_data(svc, history, period)
+    assert data.runs.empty
+    assert "SVC_CONTROL_TOKEN" in " ".join(data.not_visible)
+    data = read_account_data(svc, history, Period.back("1d"), control_token=token)
+    assert data.execution_cents == 500 - svc.billing.balance().available_cents == 3
+    assert not [each for each in data.not_visible if "SVC_CONTROL_TOKEN" in each]
+
+
+def test_a_service_that_does_not_answer_leaves_what_is_recorded(tmp_path) -> None:
+    svc = svcnb.Client("http://127.0.0.1:9", api_key="bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==", history=False)
+    data = read_account_data(svc.with_options(retries=0), History(tmp_path / "none.sqlite"), Period.back("1d"))
+    assert not data.reachable
+    assert "did not answer" in data.not_visible[0]
+    assert (data.spent_cents, data.cents_per_day, data.days_left, data.check) == (0, None, None, None)
+
+
+def frame(*runs: tuple[str, str, float, int]) -> pd.DataFrame:
+    """Runs as action, status, hours before the end, and cost; each takes as many seconds as it costs cents."""
+    rows = sorted(runs, key=lambda run: -run[2])
+    return pd.DataFrame(
+        {
+            "started_at": pd.to_datetime([END - timedelta(hours=hours) for _, _, hours, _ in rows], utc=True),
+            "source": "client",
+            "status": [status for _, status, _, _ in rows],
+            "action": pd.Categorical([action for action, _, _, _ in rows]),
+            "elapsed": [float(cents) for *_, cents in rows],
+            "cost_cents": [cents for *_, cents in rows],
+            "cid": "Qm",
+            "key": "",
+        }
+    )
+
+
+def data_of(runs: pd.DataFrame, previous: pd.DataFrame | None = None, balance: int | None = None) -> AccountData:
+    before = runs[:0] if previous is None else previous
+    period = Period(END - timedelta(days=7), END)
+    return AccountData("http://a.test", "0x1", {}, period, runs, before, balance=balance)
+
+
+def test_an_action_that_always_fails_is_named_with_the_time_since_when() -> None:
+    runs = frame(
+        *(("bad", "failed", hours, 0) for hours in range(1, 7)), *(("good", "success", hours, 1) for hours in range(94))
+    )
+    [alarm] = alarms(data_of(runs), Thresholds())
+    assert (alarm.kind, alarm.action) == ("failures", "bad")
+    assert alarm.text == "6 of 6 runs failed (100.0 %, allowed 20 %)"
+    assert alarm.since == END - timedelta(hours=6)
+    assert alarm.sentence("Europe/Vienna").endswith("since 2026-01-07 19:00 Europe/Vienna")
+
+
+def test_failures_after_the_last_success_say_since_when() -> None:
+    runs = frame(("a", "failed", 9, 0), ("a", "success", 8, 1), ("a", "failed", 3, 0), ("a", "failed", 2, 0))
+    [alarm] = alarms(data_of(runs), Thresholds())
+    assert alarm.since == END - timedelta(hours=3)
+    assert list(alarms(data_of(runs), Thresholds(min_runs=5))) == []
+    assert list(alarms(data_of(runs), Thresholds(max_failed_percent=75))) == []
+    assert list(alarms(data_of(runs), Thresholds(max_failed_percent=None))) == []
+
+
+def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
+    runs = frame(*(("a", "success", hours, 4) for hours in range(30, 40)))
+    before = frame(*(("a", "success", hours + 200, 2) for hours in range(5)), ("b", "success", 200, 1))
+    thresholds = Thresholds(max_p95_seconds=3, max_action_cents=39, silent_after="1d")
+    found = {each.kind: each for each in alarms(data_of(runs, before), thresholds)}
+    assert set(found) == {"latency", "spend", "silence"}, "b ran only once: its silence says nothing"
+    assert (
+        found["latency"].text
+        == "95 % of the successful runs took up to 4.00 s, allowed 3 s, 2.00 s in the period before"
+    )
+    assert found["spend"].text == "$0.40 were spent, allowed $0.39, $0.10 in the period before"
+    assert found["silence"].since == END - timedelta(hours=30)
+    with pytest.raises(ValueError, match="not a span of time"):
+        alarms(data_of(runs), Thresholds(silent_after="soon"))
+
+
+def test_figures_stand_beside_those_of_the_period_before() -> None:
+    rows = {
+        each.action: each for each in figures(data_of(frame(("a", "failed", 1, 0)), frame(("b", "success", 200, 1))))
+    }
+    assert (rows["a"].failed_percent, rows["a"].runs_before) == (100.0, 0)
+    assert (rows["b"].runs, rows["b"].runs_before, rows["b"].failed_percent_before) == (0, 1, 0.0)
+    assert list(figures(data_of(frame()))) == []
+
+
+def test_the_pace_uses_the_recorded_span_and_not_the_period() -> None:
+    data = data_of(frame(("a", "success", 48, 10), ("a", "success", 1, 10)), balance=100)
+    assert (data.recorded_days, data.cents_per_day, data.days_left) == (2.0, 10.0, 10.0)
+    short = data_of(frame(("a", "success", 2, 10)), balance=100)
+    assert (short.cents_per_day, short.days_left) == (None, None)
