@@ -17,6 +17,9 @@ from svcnb.client.models.billing import dollars
 MAX_ACTIONS: Final = 7
 """Most actions with a row of their own; the rest share one."""
 
+_DOLLARS: Final[dict[str, Any]] = {"format": "$,.2f", "tickMinStep": 0.01}
+"""No ticks between two cents, which would be written alike."""
+
 _ROW: Final = 46
 _BAR: Final = 24
 
@@ -63,7 +66,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
             x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
             x2="end",
             y2=alt.Y2Datum(0),
-            y=alt.Y("dollars", type="quantitative", axis=alt.Axis(title=None, format="$,.2f", tickCount=2, tickMinStep=0.01)),
+            y=alt.Y("dollars", type="quantitative", axis=alt.Axis(title=None, tickCount=2, **_DOLLARS)),
         )
         .properties(width=WIDTH, height=_ROW)
     )
@@ -95,7 +98,7 @@ def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -
     text, below = "Spend of one day by action (US dollars)", (f"{total} for {runs}", when)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("action", type="nominal", sort=None, axis=alt.Axis(title=None, ticks=False, labelLimit=320)),
-        x=alt.X("dollars", type="quantitative", axis=alt.Axis(title="US dollars", format="$,.2f", tickCount=6, tickMinStep=0.01)),
+        x=alt.X("dollars", type="quantitative", axis=alt.Axis(title="US dollars", tickCount=6, **_DOLLARS)),
     )
     return Layers(
         layer=[base.mark_bar(color=BLUE, height=14)],

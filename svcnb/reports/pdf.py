@@ -12,6 +12,10 @@ from typing import Final
 
 _PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _TIMEOUT_S: Final = 120
+_POLICY: Final = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'\">"
+)
 _LOG: Final = logging.getLogger("svcnb.reports")
 
 
@@ -21,7 +25,7 @@ def chromium() -> str | None:
 
 
 def print_pdf(page: Path) -> Path | None:
-    """Prints a page to a PDF beside it. Scripts of the page do not run.
+    """Prints a page to a PDF beside it. Its scripts do not run, and it loads nothing from elsewhere.
 
     Args:
         page: The HTML file.
@@ -35,14 +39,17 @@ def print_pdf(page: Path) -> Path | None:
         return None
     pdf = page.with_suffix(".pdf")
     with tempfile.TemporaryDirectory(prefix="svcnb-pdf-", ignore_cleanup_errors=True) as profile:
-        made = Path(profile) / "report.pdf"
+        made, shown = Path(profile) / "report.pdf", Path(profile) / "report.html"
         command = [
             program, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
-            "--blink-settings=scriptEnabled=false", f"--user-data-dir={profile}", f"--print-to-pdf={made}",
+            f"--user-data-dir={profile}", f"--print-to-pdf={made}",
             *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # it refuses to start as root
-            page.resolve().as_uri(),
+            shown.as_uri(),
         ]  # fmt: skip
         try:
+            shown.write_text(
+                page.read_text(encoding="utf-8").replace("<head>", f"<head>{_POLICY}", 1), encoding="utf-8"
+            )
             subprocess.run(command, check=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL, capture_output=True)
             beside = pdf.with_name(f".{pdf.name}.part")
             shutil.copyfile(made, beside)

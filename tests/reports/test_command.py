@@ -6,12 +6,21 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import svcnb
 from svcnb.exit_codes import ExitCode
+from svcnb.reports.notebooks import create_notebook
+from svcnb.reports.pdf import chromium
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
+
+
+ALWAYS = svcnb.Action("const main = () => { throw new Error('no') }", name="always")
 
 
 @pytest.fixture
@@ -82,6 +91,113 @@ def test_what_cannot_be_used_ends_with_two_before_anything_runs(report, tmp_path
     assert said in done.stderr
     assert "marked-secret" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place, tmp_path) -> None:
+    for _ in range(6):
+        with pytest.raises(svcnb.ActionError):
+            place.svc.run(ALWAYS)
+    done = report("run-history", "--summary", "--pdf", "--file", "nightly", "--log-json")
+    assert done.returncode == ExitCode.ATTENTION, done.stderr
+    assert "- **failures of always: 6 of 6 runs failed (100.0 %, allowed 20 %), since 20" in done.stdout
+    assert f"Service: {place.settings['SVC_BASE_URL'].replace('_', chr(92) + '_')}" in done.stdout
+    events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    assert [events[0]["event"], events[-1]["event"], events[-1]["exit_code"]] == ["started", "finished", 7]
+    assert len([each for each in events if each["event"] == "cell"]) == events[1]["cells"]
+    assert (tmp_path / "nightly.pdf").exists() == (chromium() is not None)
+
+
+@pytest.mark.parametrize("name", ["run-history", "spend", "permission-audit", "trigger-health"])
+def test_without_settings_it_ends_with_two_and_says_what_to_set(name, tmp_path) -> None:
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH", "TMPDIR", "SYSTEMROOT"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "svcnb", "report", name, "--out", "made"],
+        cwd=tmp_path, env=kept | {"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == ExitCode.USAGE
+    assert ("SVC_TRIGGERS_TOKEN_FILE" if name == "trigger-health" else "SVC_BASE_URL") in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_quiet_says_nothing_unless_there_is_a_problem(report, tmp_path) -> None:
+    calm = report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1")
+    assert (calm.returncode, calm.stdout, calm.stderr) == (0, "", "")
+    assert report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1").returncode == 0
+    assert len(list(tmp_path.glob("permission-audit-*.html"))) == 1
+    assert report("permission-audit", "--quiet", "--file", "bad").stdout.strip() == "bad.html"
+
+
+def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:
+    assert report("new", "mine.ipynb").stdout.strip() == "mine.ipynb"
+    assert "most_failed" in report("mine.ipynb", "--list").stdout
+    done = report("mine.ipynb", "-p", "since=1d", "-p", "most_failed=4", "--out", "out", "--file", "mine")
+    assert done.returncode == ExitCode.ATTENTION, done.stderr
+    assert "allowed 4" in done.stderr
+    html = (tmp_path / "out/mine.html").read_text(encoding="utf-8")
+    assert "<title>My report · " in html
+    assert "data:image/svg+xml" in html
+
+
+def test_plain_papermill_runs_a_new_notebook(place, tmp_path) -> None:
+    create_notebook(tmp_path / "mine.ipynb")
+    command = [sys.executable, "-m", "papermill", "mine.ipynb", "plain.ipynb", "-p", "most_failed", "100"]
+    environment = {**os.environ, **place.settings}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300, capture_output=True)
+    notebook = nbformat.read(tmp_path / "plain.ipynb", as_version=4)
+    assert "No problems found." in notebook.cells[-1].outputs[0]["data"]["text/plain"]
+
+
+def test_a_failed_cell_of_ones_own_notebook_is_saved_without_the_secrets_that_it_showed(
+    report, place, tmp_path
+) -> None:
+    cells = [
+        new_markdown_cell("# Mine"),
+        new_code_cell("import os, helper\nprint(os.environ['SVC_API_KEY'], os.environ['MY_PASSWORD'], 'A' * 43 + '=')"),
+        new_markdown_cell("## The broken part"),
+        new_code_cell("raise ValueError(os.environ['SVC_API_KEY'])"),
+    ]
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/helper.py").touch()  # beside the notebook, as in Jupyter
+    nbformat.write(new_notebook(cells=cells), tmp_path / "notebooks/mine.ipynb")
+    done = report("notebooks/mine.ipynb", "--file", "mine", MY_PASSWORD="marked-password")
+    assert done.returncode == ExitCode.FAILED
+    assert "the report mine failed in cell 2 (The broken part): ValueError: ********" in done.stderr
+    told = done.stdout + done.stderr + (tmp_path / "mine.html").read_text() + (tmp_path / "mine.ipynb").read_text()
+    assert "This report failed in" in told
+    for secret in (*place.secrets, "marked-password", "A" * 43):
+        assert secret not in told
+
+
+def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) -> None:
+    report = [sys.executable, "-m", "svcnb", "report"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {"HOME": str(tmp_path)}
+    subprocess.run([*report, "new", "mine.ipynb"], cwd=tmp_path, env=kept, check=True, timeout=300, capture_output=True)
+    done = subprocess.run(
+        [*report, "mine.ipynb"], cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == ExitCode.USAGE
+    assert "no address of the service was given" in done.stderr
+    assert "SVC_BASE_URL" in done.stderr
+
+
+def test_the_cron_line_of_the_guide_works_with_the_small_environment_of_cron(place, tmp_path) -> None:
+    guide = (Path(__file__).parents[2] / "docs/reports.md").read_text(encoding="utf-8")
+    variable, line = guide.partition("### cron\n\n```\n")[2].partition("\n```")[0].splitlines()
+    command = line.split(maxsplit=5)[5]
+    (tmp_path / "key").write_text(place.settings["SVC_API_KEY"] + "\n")
+    command = command.replace("svcnb", f"{sys.executable} -m svcnb", 1)
+    command = command.replace("/etc/svcnb/key", str(tmp_path / "key")).replace("/srv/reports", str(tmp_path / "made"))
+    kept = {name: value for name, value in os.environ.items() if name in {"PYTHONPATH", "TMPDIR"}}
+    environment = kept | {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh", "LOGNAME": "me"}
+    name = variable.partition("=")[0]
+    for settings, code in (({}, ExitCode.USAGE), ({name: place.settings[name]}, ExitCode.OK)):
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=tmp_path, env=environment | settings, capture_output=True, text=True,
+            timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert ("SVC_BASE_URL" in done.stderr) == (code != ExitCode.OK)
+    assert list((tmp_path / "made").glob("spend-*.html"))
 
 
 def test_the_list_shows_every_report_with_its_parameters(report) -> None:

@@ -98,7 +98,7 @@ def test_a_failed_report_is_saved_and_points_at_its_cell(place) -> None:
     assert str(failed.html) in failed.hint
     html = failed.html.read_text(encoding="utf-8")
     assert 'This report failed in <a href="#failed-cell">cell 3</a>' in html
-    assert html.index('id="failed-cell"') < html.index("read_permissions(reports.service())")
+    assert html.index('id="failed-cell"') < html.index("read_permissions(account)")
     assert settings["SVC_API_KEY"] not in html + failed.notebook.read_text(encoding="utf-8")
 
 
@@ -142,13 +142,14 @@ def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> No
 
 
 def test_many_reports_are_made_by_an_executor_each_with_settings_of_its_own(place, template) -> None:
+    settings = {**place.settings, "SVC_MARK": "here"}
     template("import os\nfrom svcnb import reports\nreports.conclude([], [os.environ['SVC_MARK']])")
     with ThreadPoolExecutor(2) as pool:
         asked: list[str | tuple[str, dict[str, str]]] = [
             ("permission-audit", {"attention": "never"}),
             "permission-audit",
         ]
-        made = reports.run_many(asked, executor=pool, out=place.out / "many", settings={"SVC_MARK": "here"})
+        made = reports.run_many(asked, executor=pool, out=place.out / "many", settings=settings)
         with pytest.raises(reports.UnknownReport):
             reports.run_many(["permission-audit", "spent"], executor=pool)
     assert [each.conclusion.also for each in made if isinstance(each, reports.Report)] == [("here",), ("here",)]

@@ -1,0 +1,123 @@
+"""Notebooks of one's own as reports: parameters, types, and what cannot be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from svcnb.reports import ParameterRefused
+from svcnb.reports.notebooks import STARTING_POINT, NotebookUnusable, create_notebook, read_notebook
+
+PARAMETERS = """
+day = "2026-11-01"  # first day
+limit = 5
+share = 0.5
+strict = False
+names = ["a"]
+chosen: int = None
+anything = None
+computed = len("abc")
+"""
+
+
+def write(folder: Path, *cells: Any, **metadata: Any) -> Path:
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}} | metadata
+    file = folder / "mine.ipynb"
+    nbformat.write(new_notebook(cells=list(cells), metadata=metadata), file)
+    return file
+
+
+@pytest.fixture
+def mine(tmp_path):
+    cells = [
+        new_markdown_cell("# My report\n\nText"), new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
+    ]  # fmt: skip
+    return read_notebook(write(tmp_path, *cells))
+
+
+def test_title_and_types_come_from_the_notebook_itself(mine) -> None:
+    assert (mine.name, mine.title, mine.fields["day"].description) == ("mine", "My report", "first day")
+    assert set(mine.fields) == set(papermill.inspect_notebook(mine.file))
+    given = {
+        "day": "7", "limit": "7", "share": "7", "strict": "True", "names": '["b"]', "chosen": "3", "anything": "text",
+        "computed": "4",
+    }  # fmt: skip
+    assert mine.checked(given) == {
+        "day": "7", "limit": 7, "share": 7.0, "strict": True, "names": ["b"], "chosen": 3, "anything": "text",
+        "computed": 4,
+    }  # fmt: skip
+    assert mine.checked({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"limit": "five"}, "limit = 'five': expected a whole number"),
+        ({"limit": "5.5"}, "expected a whole number"),
+        ({"limit": True}, "expected a whole number"),
+        ({"strict": "yes"}, "expected true or false"),
+        ({"names": "a"}, "expected a JSON list"),
+        ({"share": float("nan")}, "share"),
+        ({"days": "7"}, "no parameter 'days'"),
+        ({"api_key": "marked-secret"}, "looks like the name of a secret"),
+        ({"database_password": "marked-secret"}, "looks like the name of a secret"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_anything_runs(mine, given, said) -> None:
+    with pytest.raises(ParameterRefused, match=said) as caught:
+        mine.checked(given)
+    assert caught.value.hint
+    assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+
+
+def test_a_notebook_without_a_tagged_cell_says_how_to_tag_one(tmp_path) -> None:
+    with pytest.raises(ParameterRefused, match="no parameter 'day'") as caught:
+        read_notebook(write(tmp_path, new_code_cell("day = 1"))).checked({"day": "2"})
+    assert "tag 'parameters'" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not a notebook"),
+        (b"[]", "not a notebook"),
+        (b'{"cells": [1]}', "not a notebook"),
+        (b"[" * 200_000, "not a notebook"),
+        (None, "cannot be read"),
+    ],
+)
+def test_what_is_no_notebook_is_refused(tmp_path, content, said) -> None:
+    file = tmp_path / "mine.ipynb"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(NotebookUnusable, match=said):
+        read_notebook(file)
+
+
+def test_a_notebook_in_another_language_is_refused(tmp_path) -> None:
+    file = write(tmp_path, kernelspec={"name": "ir", "display_name": "R", "language": "R"})
+    with pytest.raises(NotebookUnusable, match="written in R"):
+        read_notebook(file)
+
+
+def test_parameters_that_are_no_python_are_refused(tmp_path) -> None:
+    file = write(tmp_path, new_code_cell("%time x = 1", metadata={"tags": ["parameters"]}))
+    with pytest.raises(NotebookUnusable, match="are not Python"):
+        read_notebook(file)
+
+
+def test_a_new_notebook_is_valid_and_never_replaces_another(tmp_path) -> None:
+    made = create_notebook(tmp_path / "mine.ipynb")
+    nbformat.validate(json.loads(made.read_text(encoding="utf-8")))
+    assert made.read_bytes() == STARTING_POINT.read_bytes()
+    assert set(read_notebook(made).fields) == {"since", "zone", "most_failed"}
+    with pytest.raises(NotebookUnusable, match="exists and is not replaced"):
+        create_notebook(made)
+    with pytest.raises(NotebookUnusable, match=r"does not end with \.ipynb"):
+        create_notebook(tmp_path / "mine.py")

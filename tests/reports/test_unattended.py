@@ -1,0 +1,169 @@
+"""What a scheduled report needs: a lock, a notification, retention, and results in other forms."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from svcnb import ConfigError
+from svcnb.reports import Conclusion, Report, ReportKind
+from svcnb.reports.masking import masked, secrets_of
+from svcnb.reports.pdf import chromium, print_pdf
+from svcnb.reports.summary import Summary
+from svcnb.reports.unattended import NotificationFailed, ReportRunning, delete_old, locked, notify
+
+
+def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
+    with locked(tmp_path, "spend"):
+        code = "import sys; from pathlib import Path; from svcnb.reports.unattended import locked\n"
+        code += "with locked(Path(sys.argv[1]), sys.argv[2]): print('held')"
+        for name, held in (("spend", False), ("run-history", True)):
+            done = subprocess.run(
+                [sys.executable, "-c", code, str(tmp_path), name],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+            assert ("held" in done.stdout) == held
+            assert ("being made by another process" in done.stderr) != held
+    with locked(tmp_path, "spend"):
+        pass
+    assert issubclass(ReportRunning, Exception)
+
+
+class Hook(BaseHTTPRequestHandler):
+    """Keeps what it is sent, and answers with the status in its path."""
+
+    got: ClassVar[list[Any]] = []
+
+    def do_POST(self) -> None:
+        self.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(int(self.path.rpartition("/")[2]))
+        self.send_header("Location", "/again/200")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def hook() -> Iterator[str]:
+    Hook.got.clear()
+    with HTTPServer(("127.0.0.1", 0), Hook) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/marked-secret"
+        server.shutdown()
+
+
+def test_a_webhook_gets_the_result_as_json(hook) -> None:
+    notify(f"{hook}/200", {"report": "spend"})
+    assert Hook.got == [{"report": "spend"}]
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook, status) -> None:
+    with pytest.raises(NotificationFailed, match=f"answered the notification with {status}") as caught:
+        notify(f"{hook}/{status}", {})
+    assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+    assert len(Hook.got) == 1, "a redirect is not followed"
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "marked-secret", "ftp://host/marked-secret", ""])
+def test_what_is_no_web_address_is_refused(url) -> None:
+    with pytest.raises(ConfigError, match="not an http or https address") as caught:
+        notify(url, {})
+    assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+
+
+def test_only_the_newest_reports_of_the_name_stay(tmp_path) -> None:
+    for stem in (
+        "spend-20260101T000000Z",
+        "spend-20260102T000000Z",
+        "spend-20260102T000000Z-2",
+        "spend-20260102T000000Z-10",
+    ):
+        for suffix in ("ipynb", "html"):
+            (tmp_path / f"{stem}.{suffix}").touch()
+    others = ["spend.html", "spend-of-2025.html", "run-history-20250101T000000Z.html", "my-spend-20250101T000000Z.html"]
+    for name in others:
+        (tmp_path / name).touch()
+    assert len(delete_old(tmp_path, "spend", 2)) == 4
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*others, *(f"spend-20260102T000000Z-{n}.{suffix}" for n in (2, 10) for suffix in ("ipynb", "html"))}
+
+
+def made(folder: Path, *attention: str) -> Report:
+    facts = {"Account": "0x1", "Service": "http://a.test"}
+    html = folder / "spend.html"
+    return Report(
+        ReportKind.named("spend"),
+        folder / "spend.ipynb",
+        html,
+        Conclusion(attention, ["$0.23 within 30d"]),
+        facts,
+        ("b_c",),
+    )
+
+
+def test_the_summary_is_markdown_that_shows_texts_as_they_are(tmp_path) -> None:
+    text = Summary.of(made(tmp_path, "failures of <b>*x*</b>\n# y: 6 of 6"), "spend", 7).markdown()
+    assert text.startswith("## spend: needs attention\n")
+    assert r"- **failures of \<b\>\*x\*\</b\> \# y: 6 of 6**" in text
+    assert r"\$0.23 within 30d" in text
+    assert r"Not visible: b\_c" in text
+    assert "Service: http://a.test" in text
+    assert Summary.of(made(tmp_path), "spend", 0).markdown().startswith("## spend: no problems found")
+    failed = Summary.of(ConfigError("no address", hint="Set SVC_BASE_URL."), "spend", 2).json()
+    assert (failed["status"], failed["attention"]) == ("failed", ["no address", "Set SVC_BASE_URL."])
+
+
+def test_secrets_of_other_services_are_masked_in_outputs(tmp_path) -> None:
+    token = tmp_path / "token"
+    token.write_text("triggers-token\n")
+    environment = {
+        "SVC_API_KEY": "marked/secret+key=", "DATABASE_PASSWORD": "marked-password", "PIN": "1234", "HOME": "/home/me",
+        "SVC_TRIGGERS_TOKEN_FILE": str(token),
+    }  # fmt: skip
+    secrets = secrets_of(environment)
+    picture = "iVBORw0KGgo" + "A" * 32 + "="
+    shown = {
+        "text/plain": "marked-password marked/secret+key= marked%2Fsecret%2Bkey%3D triggers-token 1234 /home/me",
+        "image/png": picture,
+        "application/json": {"marked-password": [f"other {'B' * 43}="]},
+    }
+    told = masked(shown, secrets, shown=True)
+    assert told["text/plain"] == "******** ******** ******** ******** 1234 /home/me"
+    assert told["image/png"] == picture
+    assert told["application/json"] == {"********": ["other ********"]}
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium is installed")
+def test_a_page_is_printed_to_a_pdf(tmp_path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("<html><head></head><h1>Report</h1><script>document.body.innerHTML = ''</script></html>")
+    pdf = print_pdf(page)
+    assert pdf is not None
+    assert pdf.read_bytes().startswith(b"%PDF-")
+    assert b"/StructParent" in pdf.read_bytes() or b"/H1" in pdf.read_bytes(), "the script has not emptied the page"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_without_a_chromium_there_is_a_warning_and_no_pdf(tmp_path, monkeypatch, caplog) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("<h1>Report</h1>")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SVC_CHROMIUM", raising=False)
+    assert print_pdf(page) is None
+    assert "no Chromium was found" in caplog.text
+    monkeypatch.setenv("SVC_CHROMIUM", str(tmp_path / "none"))
+    assert print_pdf(page) is None
+    assert not page.with_suffix(".pdf").exists()
