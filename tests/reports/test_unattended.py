@@ -130,18 +130,18 @@ def test_secrets_of_other_services_are_masked_in_outputs(tmp_path) -> None:
     token = tmp_path / "token"
     token.write_text("triggers-token\n")
     environment = {
-        "SVC_API_KEY": "marked/secret+key=", "DATABASE_PASSWORD": "marked-password", "PIN": "1234", "HOME": "/home/me",
+        "SVC_API_KEY": "marked/secret+key=", "DATABASE_PASSWORD": "marked-password", "PIN": "1234", "HOME": "/users/me",
         "SVC_TRIGGERS_TOKEN_FILE": str(token),
     }  # fmt: skip
     secrets = secrets_of(environment)
     picture = "iVBORw0KGgo" + "A" * 32 + "="
     shown = {
-        "text/plain": "marked-password marked/secret+key= marked%2Fsecret%2Bkey%3D triggers-token 1234 /home/me",
+        "text/plain": "marked-password marked/secret+key= marked%2Fsecret%2Bkey%3D triggers-token 1234 /users/me",
         "image/png": picture,
         "application/json": {"marked-password": [f"other {'B' * 43}="]},
     }
     told = masked(shown, secrets, shown=True)
-    assert told["text/plain"] == "******** ******** ******** ******** 1234 /home/me"
+    assert told["text/plain"] == "******** ******** ******** ******** 1234 /users/me"
     assert told["image/png"] == picture
     assert told["application/json"] == {"********": ["other ********"]}
 
