@@ -83,7 +83,7 @@ KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of inputs that the runs of one owner may hold which have not ended."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Most bytes of inputs and responses that a trigger's ended runs keep; the oldest runs are deleted."""
+"""Most bytes of inputs and responses that the ended runs of one owner keep; those of the oldest runs are deleted."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024

@@ -51,3 +51,14 @@ async def test_rows_that_the_database_refuses_do_not_keep_later_ones_out(store: 
     await log.flush()
     log.add(execution("b"))
     assert [row["request_id"] for row in await log.recent()] == ["b", "a"]
+
+
+async def test_the_history_is_bounded_in_bytes_and_the_oldest_rows_go(store: Store) -> None:
+    log = RunLog(store)
+    for n in range(90):
+        log.add(execution(f"{n:03d}")._replace(trace='"' + "x" * 2**20 + '"'))
+        await log.flush()
+    kept = [row["request_id"] for row in await log.recent(100)]
+    assert kept[0] == "089"
+    assert kept == sorted(kept, reverse=True)
+    assert 55 <= len(kept) <= 72

@@ -459,6 +459,26 @@ async def test_the_test_route_starts_one_run_of_any_kind(door):
     assert (run["id"], run["response"]["response"]) == (taken["run_id"], {"scheduled_at": "now"})
 
 
+async def test_the_inputs_of_an_owners_waiting_runs_are_bounded_in_bytes(door):
+    key = await door.account()
+    pair = [await door.trigger(key, "async function main() { while (true) {} }") for _ in range(2)]
+    large = {"text": "x" * 9_000_000}
+    await door.ok("POST", f"/api/triggers/{pair[0]['id']}/test", large, status=202)
+    answer = await door.ask("POST", f"/api/triggers/{pair[1]['id']}/test", json=large)
+    assert (answer.status_code, answer.json()["error"]) == (429, "queue_depth_exceeded")
+    for trigger in pair:
+        await door.ok("DELETE", f"/api/triggers/{trigger['id']}", status=204)
+
+
+async def test_the_inputs_of_ended_runs_are_bounded_in_bytes_and_the_newest_stay(door):
+    trigger = await door.trigger("unknown key", ECHO)
+    for count in range(1, 5):
+        await door.ok("POST", f"/api/triggers/{trigger['id']}/test", {"text": "x" * 6_000_000}, status=202)
+        runs = await door.ended(trigger, count)
+    kept = [run["input"] is not None for run in runs]
+    assert kept == [False, False, True, True]  # oldest first
+
+
 async def test_an_injected_fault_closes_the_service(door):
     await door.http.post("/_emulator/faults", json={"part": "triggers", "times": 1})
     answer = await door.ask("GET", "/api/me")

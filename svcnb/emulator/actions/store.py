@@ -12,10 +12,12 @@ from typing import Any, Final, NamedTuple
 from svcnb.emulator.database import Connection, inserting
 from svcnb.emulator.schema import Table
 from svcnb.emulator.store import Store
+from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
 
 _LOG = logging.getLogger(__name__)
 KEPT: Final = 10_000
 _SPARE: Final = 256
+_SPARE_BYTES: Final = 8 * 1024 * 1024
 _LAG_S: Final = 0.02
 _FREE_TEXT: Final = ("correlation_id", "error", "logs", "trace")
 
@@ -79,6 +81,19 @@ class Execution(NamedTuple):
     trace: str | None = None
 
 
+# The newest stay, as long as their texts together are within the limit.
+_DELETE_BEYOND: Final = """
+    DELETE FROM executions WHERE id <= (
+        SELECT max(id) FROM (
+            SELECT id, sum(
+                coalesce(length(logs), 0) + coalesce(length(trace), 0) + coalesce(length(error), 0)
+                + length(correlation_id)
+            ) OVER (ORDER BY id DESC) AS total
+            FROM executions
+        ) AS sizes
+        WHERE total > :most
+    )
+    """
 _INSERT: Final = inserting("executions", Execution._fields)
 
 
@@ -95,6 +110,7 @@ class RunLog:
         self._writer: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
         self._since_trim = _SPARE
+        self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
         """Takes note of an execution; it is written soon."""
@@ -150,9 +166,10 @@ class RunLog:
         while self._waiting:
             rows, self._waiting = self._waiting, []
             self._since_trim += len(rows)
-            trim = self._since_trim >= _SPARE
+            self._bytes_since_trim += sum(map(_size, rows))
+            trim = self._since_trim >= _SPARE or self._bytes_since_trim >= _SPARE_BYTES
             if trim:
-                self._since_trim = 0
+                self._since_trim = self._bytes_since_trim = 0
             try:
                 await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
             except Exception as error:  # noqa: BLE001 - whatever it is
@@ -161,11 +178,16 @@ class RunLog:
                 _LOG.warning("%d executions could not be written down: %s", len(rows), str(error).partition("\n")[0])
 
 
+def _size(execution: Execution) -> int:
+    return sum(len(text) for name in _FREE_TEXT if (text := getattr(execution, name)))
+
+
 def _insert(connection: Connection, *, rows: list[dict[str, Any]], trim: bool) -> None:
     connection.each(_INSERT, [row | {name: connection.escaped(row[name]) for name in _FREE_TEXT} for row in rows])
     if trim:
         newest = connection.value("SELECT max(id) FROM executions")
         connection.run("DELETE FROM executions WHERE id <= :oldest", oldest=newest - KEPT)
+        connection.run(_DELETE_BEYOND, most=KEPT_EXECUTION_BYTES)
 
 
 def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:

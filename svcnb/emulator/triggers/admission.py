@@ -12,8 +12,9 @@ from typing import Final
 
 from svcnb.emulator.database import Connection
 from svcnb.emulator.rates import CLOCK_DIFFERENCE_S
+from svcnb.emulator.triggers.errors import limited
 from svcnb.emulator.triggers.store import TriggerRecord
-from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE
+from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE, MAX_OPEN_INPUT_BYTES
 
 RATE_WINDOW_S: Final = 60
 _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
@@ -56,6 +57,32 @@ def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) 
 def is_admitted(connection: Connection, identifier: str) -> bool:
     """Whether a run with this id exists."""
     return bool(connection.rows("SELECT 1 FROM trigger_runs WHERE id = :id", id=identifier))
+
+
+def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
+    """Refuses a run whose input is too much beside those of the owner's other runs that have not ended.
+
+    Args:
+        connection: Inside a transaction.
+        trigger: Whose run it would be.
+        input_json: Its input.
+
+    Raises:
+        Refused: 429 ``queue_depth_exceeded``.
+    """
+    held = connection.value(
+        """
+        SELECT coalesce(sum(length(input)), 0) FROM trigger_runs
+        WHERE finished_at IS NULL AND trigger_id IN (SELECT id FROM triggers WHERE user_id = :user_id)
+        """,
+        user_id=trigger.user_id,
+    )
+    if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
+        raise limited(
+            "queue_depth_exceeded",
+            f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the most that one owner may have.",
+            1,
+        )
 
 
 def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:

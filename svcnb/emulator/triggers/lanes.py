@@ -33,17 +33,19 @@ from svcnb.emulator.triggers.store import (
     RunRecord,
     TriggerRecord,
     change_run,
+    empty_runs,
     find_trigger,
     from_json,
     oldest_open_run,
     trim_runs,
 )
 from svcnb.emulator.triggers.timing import Timer
-from svcnb.protocol.limits import KEPT_TRIGGER_RUNS, RUN_RETRY_DELAYS_S
+from svcnb.protocol.limits import KEPT_TRIGGER_INPUT_BYTES, KEPT_TRIGGER_RUNS, RUN_RETRY_DELAYS_S
 
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0
 _TRIM_EVERY: Final = 64
+_EMPTY_EVERY_BYTES: Final = 4 * 1024 * 1024
 _LONGEST_PAUSE_S: Final = 60.0
 INTERRUPTED: Final = "cut off by a stop of the service, executed again"
 NOT_BEGUN: Final = "the service could not begin this run ({}); its log says why"
@@ -118,6 +120,7 @@ class Lanes:
         self._executing: set[asyncio.Task[None]] = set()
         self._kept_runs = kept_runs
         self._ends: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
         self._open = False
 
     @property
@@ -250,6 +253,7 @@ class Lanes:
         if ended is not None:
             _settle(connection, ended, now)
             self._trim(connection, trigger_id, now)
+            self._empty(connection, ended)
         step = self._next(connection, trigger_id, now) if self._open else None
         if step is None:
             leases.give_back(connection, _lease(trigger_id))
@@ -274,6 +278,14 @@ class Lanes:
         if self._ends[trigger_id] % _TRIM_EVERY == 0:
             trim_runs(connection, trigger_id, self._kept_runs, now - RATE_WINDOW_S)
         self._ends[trigger_id] += 1
+
+    def _empty(self, connection: Connection, ended: _Ended) -> None:
+        """Deletes inputs and responses of the oldest ended runs when new ones have added up."""
+        owner = ended.run.trigger_id
+        self._bytes[owner] += len(ended.run.input or "")
+        if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:
+            empty_runs(connection, owner, KEPT_TRIGGER_INPUT_BYTES)
+            self._bytes[owner] = 0
 
     async def _attempt(self, claimed: _Claimed) -> _Ended:
         try:

@@ -8,8 +8,9 @@ from starlette.responses import Response
 
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.offload import is_large, offload
 from svcnb.emulator.triggers import rules, store
-from svcnb.emulator.triggers.admission import admit, room
+from svcnb.emulator.triggers.admission import admit, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.requests import Ask, not_found, owned, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
@@ -161,6 +162,7 @@ async def test(ask: Ask) -> Response:
     given = await ask.json()
     triggers = ask.triggers
     identifier = triggers.randomness.uuid4("trigger run")
+    text = await offload(_json, given) if is_large(given) else _json(given)
 
     def work(connection: Connection) -> None:
         current = store.find_trigger(connection, trigger.id)
@@ -168,7 +170,8 @@ async def test(ask: Ask) -> Response:
             raise not_found("trigger")
         if room(connection, current) == 0:
             raise limited("queue_depth_exceeded", "The trigger's queue is full.", 1)
-        admit(connection, current, identifier, _json(given), triggers.clock.now())
+        require_room_for_input(connection, current, text)
+        admit(connection, current, identifier, text, triggers.clock.now())
 
     await triggers.store.run(work)
     triggers.lanes.wake(trigger.id)

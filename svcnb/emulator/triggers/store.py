@@ -168,6 +168,34 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
     )
 
 
+def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
+    """Deletes inputs and responses of the oldest ended runs of a trigger's owner. The runs themselves stay.
+
+    Args:
+        connection: Inside a transaction.
+        trigger_id: One of the owner's triggers.
+        most: Characters of inputs and responses that stay, those of the newest runs.
+    """
+    connection.run(
+        """
+        UPDATE trigger_runs SET input = NULL, response = NULL
+        WHERE seq IN (
+            SELECT seq FROM (
+                SELECT seq, sum(coalesce(length(input), 0) + coalesce(length(response), 0)) OVER (ORDER BY seq DESC)
+                    AS total
+                FROM trigger_runs
+                WHERE finished_at IS NOT NULL AND (input IS NOT NULL OR response IS NOT NULL) AND trigger_id IN (
+                    SELECT id FROM triggers WHERE user_id = (SELECT user_id FROM triggers WHERE id = :trigger_id)
+                )
+            ) AS sizes
+            WHERE total > :most
+        )
+        """,
+        trigger_id=trigger_id,
+        most=most,
+    )
+
+
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
     """A page of a trigger's runs, newest first."""
     rows = connection.records(

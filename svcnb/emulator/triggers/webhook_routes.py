@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.offload import LARGE_BYTES, offload
-from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, room
+from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.requests import Ask, not_found, row
 from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
@@ -57,6 +57,7 @@ async def receive(ask: Ask) -> Response:
             raise limited("trigger_rate_limited", "The trigger has had its runs of this minute.", RATE_WINDOW_S)
         if room(connection, current) == 0:
             raise limited("queue_depth_exceeded", "As many runs wait as the trigger allows.", 1)
+        require_room_for_input(connection, current, given)
         admit(connection, current, identifier, given, now)
 
     await triggers.store.run(work)

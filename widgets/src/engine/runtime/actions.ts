@@ -86,6 +86,33 @@ const setHeader = Headers.prototype.set;
 /** Gives the headers of a namespace their values; to be called before the action runs. */
 export function fillHeaders({ headers }: Namespace, values: Readonly<Record<string, string>>): void {
   for (const name in values) reflectApply(setHeader, headers, [name, values[name]]);
+  lock(headers);
+}
+
+/**
+ * Makes headers immutable for `Headers.prototype.set.call` as well. Deno keeps names, values and its guard in properties
+ * whose keys are symbols, which an action finds; the `fast` engine keeps them private and looks whether it is frozen.
+ */
+function lock(headers: Headers): void {
+  const of = headers as unknown as Record<symbol, unknown>;
+  const state = Object.getOwnPropertySymbols(headers);
+  if (state.length === 0) {
+    freeze(headers);
+    return;
+  }
+  for (const key of state) if (key.description === "guard") of[key] = "immutable";
+  for (const _ of headers) break; // leaves the cache of the iteration behind, which is then locked too
+  for (const key of Object.getOwnPropertySymbols(headers)) {
+    defineProperty(headers, key, { value: deepFrozen(of[key]), writable: false, configurable: false });
+  }
+}
+
+function deepFrozen(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    for (const member of value) deepFrozen(member);
+    freeze(value);
+  }
+  return value;
 }
 
 /** Not frozen: Deno keeps a cache on the object when it is iterated. */

@@ -15,6 +15,8 @@ function json(pairs: readonly Pair[]): string {
   return `[${text}]`;
 }
 
+const { isFrozen } = Object;
+
 class Headers {
   /** As the real one would iterate: lower case, sorted, equal names joined. */
   #pairs: Pair[] = [];
@@ -32,6 +34,7 @@ class Headers {
   }
 
   #change(operation: string, name: unknown, value: unknown): void {
+    if (isFrozen(this)) throw new TypeError("Headers are read-only");
     this.#pairs = ask("header", json(this.#pairs), operation, quote(`${name}`), quote(`${value}`));
   }
 
