@@ -1,0 +1,269 @@
+# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
+"""Hostile load: 200 hostile actions for each engine beside a neighbour, and 10,000 malformed requests.
+
+``pytest tests/faults -o python_files=fault_hostile.py -s``. ``SVC_HOSTILE_ACTIONS`` and ``SVC_MALFORMED`` choose other
+numbers, ``SVC_HOSTILE_ENGINES`` other engines (comma-separated). The figures are printed; the bounds are those of the
+specification of the service, for a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from svcnb.emulator.settings import Settings
+from svcnb.launch import Emulator
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(sys.platform != "linux", reason="memory and handles are read in /proc"),
+]
+
+API: Final = "/core/v1"
+ACTIONS: Final = int(os.environ.get("SVC_HOSTILE_ACTIONS", "200"))
+MALFORMED: Final = int(os.environ.get("SVC_MALFORMED", "10000"))
+ENGINES: Final = os.environ.get("SVC_HOSTILE_ENGINES", "v8,fast,auto").split(",")
+WITHIN_MS: Final = 250
+MOST_MIB: Final = 600
+AFTER_MIB: Final = 250
+AT_ONCE: Final = 12
+TIMEOUT_MS: Final = 5_000
+PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
+
+HOSTILE: Final = (
+    "const main = () => '[' .repeat(200) + '\"' + '\\\\\"'.repeat(400000)",
+    "const main = async () => { for (let n = 0; n < 1000; n++) await fetch('http://x/', { method: 'M'.repeat(1e6) }).catch(() => {}); }",
+    "const main = async () => { for (let n = 0; n < 200; n++) await fetch('http://' + 'h'.repeat(1e6)).catch(() => {}); }",
+    "const main = async ({ url }) => { await Promise.allSettled(Array.from({ length: 50 }, () => fetch(url + '/large'))); }",
+    "const main = async ({ url }) => { await Promise.allSettled(Array.from({ length: 50 }, () => fetch(url + '/slow'))); }",
+    "const main = async ({ url }) => { for (let n = 0; n < 50; n++) fetch(url + '/large'); for (;;); }",
+    "const main = async () => { try { await Svc.Actions.Encrypt({ pkpId: '0x' + '11'.repeat(20), message: '\"\\\\\"'.repeat(7e6) }); } catch {} }",
+    "const main = async () => { for (;;) Svc.Actions.Encrypt({ pkpId: '0x' + '11'.repeat(20), message: 'x'.repeat(1e6) }).catch(() => {}); }",
+    "const main = () => { for (;;); }",
+    "const main = () => { const held = []; for (;;) held.push(new Uint8Array(4e6).fill(1)); }",
+    "const main = () => { for (;;) { try { console.log('spam'.repeat(100)); } catch {} } }",
+    "const main = () => 'x'.repeat(1048577)",
+    "const main = () => { throw new Error('x'.repeat(2e7)); }",
+    "const main = () => Array.from({ length: 170000 }, () => [[]])",
+    "const main = async ({ url }) => { await Promise.allSettled(Array.from({ length: 9 }, () => fetch(url, { method: 'POST', body: 'b'.repeat(1e7) }))); }",
+    "const main = () => /^(a+)+$/.test('a'.repeat(40) + 'b')",
+)  # fmt: skip
+NEIGHBOUR: Final = "const main = ({ n }) => n + 1;"
+
+
+class _Site(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        try:
+            if self.path.startswith("/slow"):
+                time.sleep(30)
+            body = b"x" * (49 * 2**20) if self.path.startswith("/large") else b"fine"
+            self.rfile.read(int(self.headers.get("content-length") or 0))
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:
+            self.close_connection = True
+
+    do_POST = do_GET  # noqa: N815 - http.server's name
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def resident_mib(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * PAGE_BYTES / 2**20
+
+
+def handles(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+class Watch:
+    """Calls something again and again beside the load, and notes how long each call took."""
+
+    def __init__(self, emulator: Emulator, call: Callable[[httpx.Client], httpx.Response]) -> None:
+        self.times_ms: list[float] = []
+        self.statuses: Counter[int] = Counter()
+        self.most_mib = 0.0
+        self._emulator = emulator
+        self._call = call
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        with httpx.Client(base_url=self._emulator.base_url, timeout=120, trust_env=False) as http:
+            while not self._end.wait(0.05):
+                start = time.perf_counter()
+                self.statuses[self._call(http).status_code] += 1
+                self.times_ms.append((time.perf_counter() - start) * 1000)
+                self.most_mib = max(self.most_mib, resident_mib(self._emulator.pid))
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._end.set()
+            self._thread.join()
+
+    @property
+    def p99_ms(self) -> float:
+        return statistics.quantiles(self.times_ms, n=100)[98]
+
+
+def account(http: httpx.Client, name: str) -> str:
+    made = http.post(f"{API}/new_account", json={"account_name": name, "account_description": "hostile load"})
+    assert made.status_code == 200, made.text
+    return str(made.json()["api_key"])
+
+
+def run(http: httpx.Client, key: str, code: str, params: dict[str, Any]) -> httpx.Response:
+    return http.post(f"{API}/svc_action", headers={"X-Api-Key": key}, json={"code": code, "js_params": params})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_hostile_actions_hold_up_nobody_and_leave_nothing(
+    engine: str, site: str, start_emulator: Callable[..., Emulator]
+):
+    options: dict[str, Any] = (
+        {"allow_address": [urlsplit(site).netloc]} if "allow_address" in Settings.model_fields else {}
+    )
+    emulator = start_emulator(action_engine=engine, starter_credits=100_000, action_timeout_ms=TIMEOUT_MS, **options)
+    with httpx.Client(base_url=emulator.base_url, timeout=300, trust_env=False) as http:
+        keys = [account(http, f"hostile {n}") for n in range(3)]
+        neighbour = account(http, "neighbour")
+        assert run(http, neighbour, NEIGHBOUR, {"n": 1}).json()["response"] == 2
+        health = Watch(emulator, lambda client: client.get("/health"))
+        runs = Watch(emulator, lambda client: run(client, neighbour, NEIGHBOUR, {"n": 1}))
+        jobs = list(itertools.islice(zip(itertools.cycle(HOSTILE), itertools.cycle(keys)), ACTIONS))
+        began = time.monotonic()
+        with health.running(), runs.running(), ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = Counter(pool.map(lambda job: run(http, job[1], job[0], {"url": site}).status_code, jobs))
+        took_s = time.monotonic() - began
+        time.sleep(60)
+        after_mib = resident_mib(emulator.pid)
+    print(  # noqa: T201 - the measured figures
+        f"\n{engine}: {ACTIONS} actions in {took_s:.0f} s, answers {dict(answers)}; neighbour p99 {runs.p99_ms:.0f} ms "
+        f"(median {statistics.median(runs.times_ms):.0f}, {len(runs.times_ms)} runs, {dict(runs.statuses)}); /health p99 "
+        f"{health.p99_ms:.0f} ms, most {max(health.times_ms):.0f} ms; memory {health.most_mib:.0f} MiB, a minute later "
+        f"{after_mib:.0f} MiB"
+    )
+    assert set(answers) <= {200, 500}
+    assert set(runs.statuses) == {200}
+    assert health.most_mib < MOST_MIB
+    assert after_mib < AFTER_MIB
+    assert max(health.times_ms) < WITHIN_MS
+    assert runs.p99_ms < WITHIN_MS
+
+
+def malformed(chance: random.Random) -> bytes:
+    """Bytes of one request that is wrong in some way, or nearly."""
+    path = chance.choice(
+        [
+            "/",
+            "/health",
+            f"{API}/svc_action",
+            f"{API}/new_account",
+            "/rpc",
+            "/api/triggers",
+            "/webhook/x",
+            "/_emulator/state",
+        ]
+    )
+    junk = bytes(chance.randrange(256) for _ in range(chance.randrange(1, 200)))
+    body = chance.choice(
+        [b"{", b"[" * 5_000, b'{"a":1e999}', b'"' + b'\\"' * 2_000, b"\xff\xfe", junk, b"{}", b"null", b'{"code":1}']
+    )
+    head = f"{chance.choice(['GET', 'POST', 'PUT', 'BREW', 'DELETE', 'PATCH'])} {path} HTTP/1.1\r\nHost: a\r\n".encode()
+    return chance.choice(
+        [
+            junk,
+            b"GET /\r\n\r\n",
+            b"GET " + b"/a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+            head,
+            head + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+            head + b"Content-Length: -1\r\n\r\n",
+            head + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+            head + b"Content-Length: 99999999999\r\n\r\n" + body,
+            head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + junk,
+            head + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+            head + b"Expect: 100-continue\r\nContent-Length: 10\r\n\r\nab",
+            head + b"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            head + b"X-Api-Key: " + junk.replace(b"\n", b"") + b"\r\n\r\n",
+            *[head + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body] * 8,
+        ]
+    )
+
+
+def test_malformed_requests_get_no_5xx_but_503_and_leave_nothing_open(start_emulator: Callable[..., Emulator]):
+    emulator = start_emulator()
+    address = urlsplit(emulator.base_url)
+    where = (str(address.hostname), int(address.port or 0))
+    before = handles(emulator.pid)
+
+    def send(number: int) -> str:
+        chance = random.Random(number)
+        with socket.create_connection(where, timeout=120) as connection:
+            try:
+                connection.sendall(malformed(chance))
+                if chance.random() < 0.9:
+                    connection.shutdown(socket.SHUT_WR)
+                    data = b""
+                    while chunk := connection.recv(65_536):
+                        data += chunk
+                    first = data.split(b"\r\n", 1)[0].decode("latin-1").split()
+                    if not first:
+                        return "closed"
+                    return (
+                        first[1] if first[1] != "503" or b"retry-after" in data.lower() else "503 without Retry-After"
+                    )
+            except OSError:
+                return "reset"
+        return "left"
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(40) as pool:
+        seen = Counter(pool.map(send, range(MALFORMED)))
+    took_s = time.monotonic() - began
+    end = time.monotonic() + 120
+    while handles(emulator.pid) > before + 5 and time.monotonic() < end:
+        time.sleep(0.2)
+    print(  # noqa: T201 - the measured figures
+        f"\n{MALFORMED} malformed requests in {took_s:.0f} s: {dict(sorted(seen.items()))}; handles {before} before, "
+        f"{handles(emulator.pid)} after; memory {resident_mib(emulator.pid):.0f} MiB"
+    )
+    assert not [status for status in seen if status.startswith("5") and status != "503"]
+    assert handles(emulator.pid) <= before + 5
+    assert httpx.get(f"{emulator.base_url}/health", trust_env=False).status_code == 200
