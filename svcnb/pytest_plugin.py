@@ -16,6 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from svcnb.client import Client
+    from svcnb.client.config import Config
     from svcnb.client.models.accounts import Account
     from svcnb.control import EmulatorControl
     from svcnb.launch import Emulator
@@ -79,14 +80,19 @@ def svc_account(request: pytest.FixtureRequest) -> Account:
 
 @pytest.fixture
 def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client]:
-    """A client with the account's key."""
+    """A client with the account's key; an application that calls ``svcnb.Client()`` gets the same settings."""
     from svcnb.client import Client
 
     if _live(request):
         client = Client(api_key=svc_account)
     else:
         client = request.getfixturevalue("svc_emulator").client(api_key=svc_account)
-    with client:
+    with client, pytest.MonkeyPatch.context() as environment:
+        for name, value in _environment_of(client.config).items():
+            if value:
+                environment.setenv(name, value)
+            else:
+                environment.delenv(name, raising=False)
         yield client
 
 
@@ -96,6 +102,18 @@ def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
     from svcnb.testing import recorded
 
     return lambda run: recorded(svc_emulator, run)
+
+
+def _environment_of(config: Config) -> dict[str, str]:
+    """Returns the environment variables that give a client the settings of another; empty for what is not set."""
+    return {
+        "SVC_BASE_URL": config.base_url,
+        "SVC_API_KEY": config.api_key.reveal() if config.api_key else "",
+        "SVC_TRIGGERS_URL": config.triggers_url or "",
+        "SVC_RPC_URL": config.rpc_url or "",
+        "SVC_SERVICE_NAME": config.vocabulary.service,
+        "SVC_PROCESSOR_NAME": config.vocabulary.processor,
+    }
 
 
 def _live(request: pytest.FixtureRequest) -> bool:
