@@ -72,7 +72,8 @@ class Emulator(EmulatorControl):
     Args:
         start_timeout: Seconds to wait until it is ready; the first start on a machine may download its parts.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
-            ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``.
+            ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``,
+            ``allow_address=["127.0.0.1:8545"]``.
 
     Raises:
         SettingRefused: A setting is unknown or cannot be used.
@@ -96,8 +97,7 @@ class Emulator(EmulatorControl):
         except BaseException:
             self._finalizer()
             raise
-        token = settings.get("control_token") or os.environ.get("SVC_CONTROL_TOKEN")
-        super().__init__(str(ready["base_url"]), control_token=None if token is None else str(token), names=ready)
+        super().__init__(str(ready["base_url"]), control_token=ready.pop("control_token"), names=ready)
 
     @classmethod
     def connect(cls, base_url: str, *, control_token: str | None = None) -> EmulatorControl:
@@ -105,7 +105,8 @@ class Emulator(EmulatorControl):
 
         Args:
             base_url: Its address, without ``/core/v1``.
-            control_token: The secret of its control plane, if it has one.
+            control_token: The secret of its control plane. An emulator of yours on this machine needs none here, unless
+                it was started with one.
 
         Raises:
             EmulatorUnreachable: Nothing answers there.

@@ -20,8 +20,8 @@ _KINDS = {bool: "[true|false]", int: "INTEGER", float: "NUMBER", Path: "PATH"}
 _HELP = f"""Run the service on this machine.
 
 One port serves the API, the chain's JSON-RPC gateway, the control plane and the payment page. When it is ready, one
-line of JSON says where: base_url, triggers_url, rpc_url, control_url, contract_address, chain_id, pid. SIGTERM or
-Ctrl-C stops it.
+line of JSON shows base_url, triggers_url, rpc_url, control_url, control_token, contract_address, chain_id and pid.
+Programs of the same user on this machine find the control token without your help. SIGTERM or Ctrl-C stops it.
 
 Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example
 {ENVIRONMENT_PREFIX}STARTER_CREDITS.
@@ -31,13 +31,16 @@ Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upp
 def _options() -> list[click.Parameter]:
     options: list[click.Parameter] = []
     for name, field in Settings.model_fields.items():
+        several = get_origin(field.annotation) is tuple
         default = str(field.default).lower() if isinstance(field.default, bool) else field.default
-        shown = "" if default is None else f" Default: {default}."
+        shown = " Repeatable." if several else "" if default is None else f" Default: {default}."
         options.append(
             click.Option(
                 [f"--{name.replace('_', '-')}", name],
                 # Text throughout: the table's own types check it, with one error for arguments and environment alike.
                 type=str,
+                multiple=several,
+                default=None,
                 metavar=_kind(field.annotation),
                 help=f"{field.description}{shown}",
             )
@@ -53,8 +56,9 @@ def _kind(annotation: Any) -> str:
     return _KINDS.get(inner[0], "TEXT")
 
 
-def _run(**options: str | None) -> int:
-    return serve({name: value for name, value in options.items() if value is not None})
+def _run(**options: str | tuple[str, ...] | None) -> int:
+    # An option that may be repeated and was not given is an empty tuple.
+    return serve({name: value for name, value in options.items() if value not in (None, ())})
 
 
 command = click.Command("emulator", callback=_run, params=_options(), help=_HELP)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar, cast
 
+from svcnb import control_tokens
 from svcnb.client import errors
 from svcnb.client.calls import Answer, Call, Flow, Pause, Request, later
 from svcnb.client.config import API_PATH, Config
@@ -101,13 +102,21 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
         headers["X-Api-Key"] = config.api_key.reveal()
     if call.key and config.wallet_auth:
         headers |= config.wallet_auth()
-    if call.control and config.control_token:
-        headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
+    if call.control:
+        _authorize_control(headers, config)
     if config.correlation_id and call.path:  # without a path it is a chain's node, which it does not concern
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
     return headers | dict(call.headers or {})
+
+
+def _authorize_control(headers: dict[str, str], config: Config) -> None:
+    # Looked up for each call: an emulator that was started again at the address has another token.
+    if (found := control_tokens.find(config.base_url)) is not None:
+        headers["Authorization"] = found.authorization()
+    elif config.control_token:
+        headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
 
 
 def encode(body: object) -> bytes:

@@ -27,7 +27,7 @@ class EmulatorControl:
 
     Args:
         base_url: Its address, without ``/core/v1``.
-        control_token: The secret of its control plane, if it has one.
+        control_token: The secret of its control plane; found on its own for an emulator that this user runs here.
         names: What is known about it already (the ready line); the rest is asked for when it is needed.
 
     Attributes:

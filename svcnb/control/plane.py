@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from svcnb import control_tokens
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
 from svcnb.protocol.durations import seconds
 
@@ -18,7 +19,7 @@ class ControlPlane:
 
     Args:
         control_url: Its address.
-        token: The secret that calls carry, if it wants one.
+        token: The secret that calls carry; that of the user's own emulator at the address goes before it.
     """
 
     def __init__(self, control_url: str, token: str | None) -> None:
@@ -67,6 +68,9 @@ class ControlPlane:
 
     def _authorization(self) -> dict[str, str]:
         # In no variable of `request`: a traceback that shows variables shows no token.
+        # Looked up for each call: an emulator that was started again at the address has another token.
+        if (found := control_tokens.find(self._control_url)) is not None:
+            return {"Authorization": found.authorization()}
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
 

@@ -11,8 +11,10 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from svcnb import control_tokens
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
 
     Args:
         settings: How it behaves.
-        on_ready: Called once requests are answered, with the addresses.
+        on_ready: Called once requests are answered, with the addresses and the control token.
 
     Raises:
         OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
@@ -129,15 +131,25 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         make_service = await asyncio.to_thread(_load_service)
         service = make_service(settings, engine, beginning)
         on_failure.pop_all()
-    service.base_url = _url(listener)
+    service.listens_at(_url(listener))
+    kept: list[Path | None] = []
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         service.attach(app)
         signals.end_serving(server.stop)
-        await server.run(listener, lambda: on_ready(service.addresses()))
+        await server.run(listener, lambda: on_ready(_announce(service, kept)))
     finally:
+        for file in kept:
+            control_tokens.delete(file)
         signals.wait_for_stop()
         await service.stop()
+
+
+def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
+    """The ready line. A token that was made here is also kept for other programs of this user."""
+    if service.settings.control_token is None:
+        kept.append(control_tokens.save(service.base_url, service.control_token))
+    return service.addresses() | {"control_token": service.control_token}
 
 
 def _begin(settings: Settings) -> Beginning:

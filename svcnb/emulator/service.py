@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
@@ -22,6 +24,7 @@ from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.actions.store import RunLog
+from svcnb.emulator.addresses import AddressPolicy
 from svcnb.emulator.beginning import Beginning
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
@@ -76,6 +79,8 @@ class Service:
         ledger: Credits.
         processor: The payment processor.
         engine: Runs actions.
+        control_token: Secret of the control plane: the setting, or a new one. Never derived from the seed.
+        action_addresses: Which addresses actions may reach.
         network: Outbound requests of actions.
         packages: What actions may import, None when nothing.
         sources: Sources that ran before.
@@ -85,7 +90,7 @@ class Service:
         traffic: Requests under way.
         snapshots: Saved states.
         new_accounts: How often an address may create accounts.
-        base_url: Where it listens, once it does.
+        base_url: Where it listens, once it does (`listens_at`).
         endpoints: Its endpoints, once the application is built.
     """
 
@@ -96,6 +101,7 @@ class Service:
         self.settings = settings
         self.vocabulary = settings.vocabulary
         self.base_url = ""
+        self.control_token = settings.control_token or secrets.token_urlsafe(32)
         self.endpoints: tuple[Endpoint, ...] = ()
         self._beginning = Beginning(settings) if beginning is None else beginning
         self.clock = self._beginning.clock
@@ -121,9 +127,8 @@ class Service:
                 custody=self.custody,
                 settings=settings,
             )
-            self.network = Network(
-                settings.network_policy, settings.network_file, block_private=settings.block_private_addresses
-            )
+            self.action_addresses = AddressPolicy(settings.allow_address)
+            self.network = Network(settings.network_policy, settings.network_file, addresses=self.action_addresses)
             self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
             self.engine = make_engine(settings) if engine is None else engine
         except BaseException:
@@ -263,8 +268,17 @@ class Service:
         """The OpenAPI description of this very server."""
         return describe(self.endpoints, self.vocabulary)
 
+    def listens_at(self, url: str) -> None:
+        """Sets the address of this server.
+
+        Args:
+            url: With scheme, host and port, without a path.
+        """
+        self.base_url = url
+        self.action_addresses.own_port = urlsplit(url).port or 0
+
     def addresses(self) -> dict[str, object]:
-        """Where everything is, for whoever started the emulator."""
+        """Where everything is."""
         return {
             "base_url": self.base_url,
             "triggers_url": self.base_url,

@@ -11,8 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
+from svcnb.emulator.addresses import AllowedAddress
 from svcnb.emulator.clock import checked_time
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
@@ -32,6 +33,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 ENVIRONMENT_PREFIX = "SVC_"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _LIMITS = ActionLimits()
+_REMOVED = "block_private_addresses"
 
 
 class Settings(BaseModel):
@@ -46,13 +48,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,), hide_input_in_errors=True)
 
     # --- where it listens and keeps its state -------------------------------------------------------------------
-    host: str = Field("127.0.0.1", description="Address to listen on. Beyond loopback needs control_token.")
+    host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
     database: str | None = Field(None, description="Database URL; none means SQLite inside the state folder.")
     seed: str | None = Field(None, description="Text that fixes all keys, ids and the contract address.")
     clock: str = Field("real", description="'real', or 'frozen@T' with T in Unix seconds.")
-    control_token: str | None = Field(None, repr=False, description="Secret that control requests must carry.")
+    control_token: str | None = Field(
+        None, repr=False, min_length=1, description="Secret of the control plane; none means a new one at each start."
+    )
 
     # --- words --------------------------------------------------------------------------------------------------
     service_name: str = Field("svc", description="Name of the service in every identifier.")
@@ -117,7 +121,9 @@ class Settings(BaseModel):
         "allow", description="Outbound requests of actions."
     )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
-    block_private_addresses: bool = Field(default=False, description="Whether actions are kept from private addresses.")
+    allow_address: tuple[AllowedAddress, ...] = Field(
+        (), description="Addresses HOST[:PORT] that actions may reach beside the public internet, comma-separated."
+    )
     load_shedding: bool = Field(default=False, description="Whether executions are answered 429 under CPU pressure.")
     cpu_overload_multiplier: float = Field(2.0, gt=0, description="Load average per core above which load is shed.")
     cpu_psi_threshold: float = Field(
@@ -169,20 +175,45 @@ class Settings(BaseModel):
         WEBHOOK_POSTS_PER_USER, ge=1, description="Webhook posts to one owner's triggers in any 60 s."
     )
 
+    @field_validator("allow_address", mode="before")
+    @classmethod
+    def _addresses(cls, given: object) -> object:
+        """Reads text with commas, as the environment has it, and sequences of texts."""
+        parts = given.split(",") if isinstance(given, str) else given
+        if not isinstance(parts, list | tuple):
+            raise ValueError("allow_address is a list of texts HOST[:PORT]")  # noqa: TRY004 - as pydantic wants it
+        return tuple(
+            AllowedAddress.parse(part) if isinstance(part, str) else part
+            for part in parts
+            if not isinstance(part, str) or part.strip()
+        )
+
+    @field_serializer("allow_address")
+    def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
+        return [str(each) for each in allowed]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_removed(cls, given: Any) -> Any:
+        if isinstance(given, dict) and _REMOVED in given:
+            rest = {name: value for name, value in given.items() if name != _REMOVED}
+            if str(given[_REMOVED]).lower() not in {"true", "1", "yes", "on"}:
+                raise ValueError(
+                    f"{_REMOVED} was removed: actions never reach private addresses unless allow_address names one, "
+                    "for example allow_address 127.0.0.1:8545"
+                )
+            return rest  # what it asked for is the default now
+        return given
+
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
         # Building the derived values here means that a bad name or clock is refused at start, not at first use.
         _ = self.vocabulary, self.frozen_at
-        if self.host not in LOOPBACK:
-            if self.seed is not None:
-                raise ValueError(
-                    f"host {self.host!r} is not loopback, and a seeded emulator has keys that anyone can compute: "
-                    "leave out seed, or listen on 127.0.0.1"
-                )
-            if self.control_token is None:
-                raise ValueError(
-                    f"host {self.host!r} is not loopback: set control_token (SVC_CONTROL_TOKEN), or listen on 127.0.0.1"
-                )
+        if self.host not in LOOPBACK and self.seed is not None:
+            raise ValueError(
+                f"host {self.host!r} is not loopback, and a seeded emulator has keys that anyone can compute: "
+                "leave out seed, or listen on 127.0.0.1"
+            )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
         return self
@@ -242,7 +273,7 @@ class Settings(BaseModel):
         source = os.environ if environment is None else environment
         found = {
             name: value
-            for name in cls.model_fields
+            for name in (*cls.model_fields, _REMOVED)
             if (value := source.get(ENVIRONMENT_PREFIX + name.upper())) not in (None, "")
         }
         return cls.model_validate(found | {name: value for name, value in given.items() if value is not None})

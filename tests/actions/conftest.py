@@ -24,6 +24,7 @@ from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.packages import Packages
 from svcnb.emulator.actions.protocol import Engine, Outcome
 from svcnb.emulator.actions.v8 import V8Engine
+from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.randomness import Randomness
 from svcnb.protocol.limits import ActionLimits
@@ -366,11 +367,12 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def open_network(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[..., Network]]:
-    """Networks of the test's own, closed afterwards."""
+    """Networks of the test's own, closed afterwards; they reach the servers of the test."""
     made: list[Network] = []
 
     def make(*args: Any, **settings: Any) -> Network:
-        made.append(Network(*args, **settings))
+        addresses = AddressPolicy([AllowedAddress("localhost", None)])
+        made.append(Network(*args, **({"addresses": addresses} | settings)))
         return made[-1]
 
     yield make

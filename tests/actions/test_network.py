@@ -1,18 +1,19 @@
-# ruff: noqa: E501 - sources of actions stand on one line, as their authors would write them
 """The network policy: allow, deny, record, replay, and private addresses."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.network import Network, is_public
+from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.protocol import FetchRequest, OperationRefused
 from svcnb.emulator.actions.recording import RecordingError
+from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
 from svcnb.protocol.limits import ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)
@@ -33,7 +34,9 @@ async def test_deny_refuses_every_request_with_the_reason(site: Any):
 
 async def test_a_recording_is_readable_json_and_replays_without_the_server(site: Any, tmp_path: Path):
     file = tmp_path / "deep" / "prices.json"
-    recorded = await get(Network("record", file), site.url + "/price", headers=(("authorization", "Bearer secret"),))
+    recorded = await get(
+        Network("record", file, addresses=HERE), site.url + "/price", headers=(("authorization", "Bearer secret"),)
+    )
     text = file.read_text(encoding="utf-8")
     assert "secret" not in text
     assert json.loads(text)["exchanges"] == [
@@ -67,15 +70,15 @@ async def test_recording_appends_and_replay_answers_in_order_then_repeats_the_la
 
 async def test_bytes_that_are_no_text_are_recorded_too(site: Any, tmp_path: Path):
     file = tmp_path / "r.json"
-    recorded = await get(Network("record", file), site.url + "/bytes")
+    recorded = await get(Network("record", file, addresses=HERE), site.url + "/bytes")
     assert "body_base64" in file.read_text()
     assert (await get(Network("replay", file), site.url + "/bytes")).body == recorded.body == bytes(range(256))
 
 
 async def test_recording_again_keeps_what_was_there(site: Any, tmp_path: Path):
     file = tmp_path / "r.json"
-    await get(Network("record", file), site.url + "/price")
-    await get(Network("record", file), site.url + "/teapot")
+    await get(Network("record", file, addresses=HERE), site.url + "/price")
+    await get(Network("record", file, addresses=HERE), site.url + "/teapot")
     assert [e["response"]["status"] for e in json.loads(file.read_text())["exchanges"]] == [200, 418]
 
 
@@ -114,26 +117,36 @@ def test_a_bad_policy_changes_nothing(tmp_path: Path):
     assert network.policy == "deny"
 
 
+def allowing(*addresses: str, **more: Any) -> AddressPolicy:
+    return AddressPolicy([AllowedAddress.parse(each) for each in addresses], **more)
+
+
+HERE = allowing("127.0.0.1")
+
+
 @pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("93.184.215.14", True), ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
-        ("127.0.0.1", False), ("10.1.2.3", False), ("172.16.0.1", False), ("192.168.1.1", False), ("169.254.169.254", False),
-        ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False), ("255.255.255.255", False),  # noqa: S104 - an address to judge, not to listen on
-        ("::1", False), ("::", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
-        ("::ffff:93.184.215.14", True), ("ff02::1", False),
-    ],
-)  # fmt: skip
-def test_only_addresses_of_the_public_internet_are_public(address: str, public: bool):  # noqa: FBT001 - parametrised
-    assert is_public(address) is public
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1"])
-async def test_private_addresses_are_blocked_when_set_whatever_they_are_called(host: str, site: Any):
+    "host",
+    ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0.0.0.0", "[::]", "[::ffff:7f00:1]"],  # noqa: S104 - where to connect
+)
+async def test_this_machine_is_refused_whatever_it_is_called_and_the_error_names_the_option(host: str, site: Any):
     port = site.url.rpartition(":")[2]
-    with pytest.raises(OperationRefused, match="fetch failed"):
-        await get(Network("allow", block_private=True), f"http://{host}:{port}/price")
+    with pytest.raises(OperationRefused, match=rf"to allow it, start .* --allow-address {re.escape(host)}:{port}"):
+        await get(Network(), f"http://{host}:{port}/price")
     assert site.seen == []
+
+
+@pytest.mark.parametrize("allowed", ["127.0.0.1", "127.0.0.1:{port}", "localhost:{port}", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_an_allowed_address_is_reached_by_either_name(host: str, allowed: str, site: Any):
+    port = site.url.rpartition(":")[2]
+    policy = allowing(allowed.format(port=port))
+    answer = await get(Network(addresses=policy), f"http://{host}:{port}/price")
+    assert (answer.status, answer.url) == (200, f"http://{host}:{port}/price")
+
+
+async def test_an_allowed_address_allows_its_port_alone(site: Any):
+    with pytest.raises(OperationRefused, match="loopback"):
+        await get(Network(addresses=allowing("127.0.0.1:1")), site.url + "/price")
 
 
 async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_once():
@@ -144,24 +157,35 @@ async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_o
         return ["10.0.0.1"] if len(asked) == 1 else ["127.0.0.1"]
 
     with pytest.raises(OperationRefused, match=r"rebind\.example is a private address"):
-        await get(Network("allow", block_private=True, resolver=resolver), "http://rebind.example/")
+        await get(Network(addresses=AddressPolicy(resolver=resolver)), "http://rebind.example/")
     assert asked == ["rebind.example"]
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked_and_redirects_are_checked_again(
-    site: Any, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_name_with_private_and_permitted_addresses_is_reached_at_the_permitted_one(site: Any):
+    async def resolver(_host: str, _port: int) -> list[str]:
+        return ["10.0.0.1", "127.0.0.1"]
+
+    url = site.url.replace("127.0.0.1", "shop.example")
+    answer = await get(Network(addresses=allowing("127.0.0.1", resolver=resolver)), url + "/price")
+    assert (answer.status, answer.url) == (200, url + "/price")
+
+
+async def test_the_next_address_is_tried_when_the_first_does_not_answer(site: Any):
+    async def resolver(_host: str, _port: int) -> list[str]:
+        return ["::1", "127.0.0.1"]
+
+    url = site.url.replace("127.0.0.1", "shop.example")
+    assert (await get(Network(addresses=allowing("shop.example", resolver=resolver)), url + "/price")).status == 200
+
+
+async def test_redirects_are_checked_again_under_their_own_name(site: Any):
     checked: list[str] = []
 
     async def resolver(host: str, _port: int) -> list[str]:
         checked.append(host)
-        return ["127.0.0.1"]
+        return ["127.0.0.1"] if len(checked) == 1 else ["10.0.0.1"]
 
-    def public_the_first_time(_address: str) -> bool:
-        return len(checked) == 1
-
-    monkeypatch.setattr("svcnb.emulator.actions.network.is_public", public_the_first_time)
-    network = Network("allow", block_private=True, resolver=resolver)
+    network = Network(addresses=allowing("127.0.0.1", resolver=resolver))
     with pytest.raises(OperationRefused, match="private address"):
         await get(network, site.url.replace("127.0.0.1", "shop.example") + "/away")
     assert len(checked) == 2
@@ -169,8 +193,22 @@ async def test_the_connection_goes_to_the_address_that_was_checked_and_redirects
     assert site.seen[0][2]["Host"].startswith("shop.example")
 
 
+async def test_no_connection_is_used_twice_so_none_outlives_its_check(site: Any):
+    answers = [["127.0.0.1"], ["10.0.0.1"]]
+
+    async def resolver(_host: str, _port: int) -> list[str]:
+        return answers.pop(0)
+
+    network = Network(addresses=allowing("127.0.0.1", resolver=resolver))
+    request = FetchRequest("GET", site.url.replace("127.0.0.1", "shop.example") + "/price")
+    assert (await network.fetch(request, LIMITS)).status == 200
+    with pytest.raises(OperationRefused, match="private address"):
+        await network.fetch(request, LIMITS)
+    await network.close()
+
+
 async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
-    network = Network("allow")
+    network = Network("allow", addresses=HERE)
     paths = ["/price", "/teapot", "/missing"] * 5
     answers = await asyncio.gather(*[network.fetch(FetchRequest("GET", site.url + path), LIMITS) for path in paths])
     await network.close()
@@ -178,7 +216,7 @@ async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
 
 
 async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tmp_path: Path):
-    network = Network("allow")
+    network = Network("allow", addresses=HERE)
     send = network._send
 
     async def switch(*given: Any) -> Any:

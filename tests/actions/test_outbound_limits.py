@@ -13,6 +13,7 @@ import pytest
 from svcnb.emulator.actions.network import Network
 from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.actions.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
+from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES_PER_ACCOUNT,
     MAX_OUTBOUND_PER_ACCOUNT,
@@ -22,6 +23,8 @@ from svcnb.protocol.limits import (
 
 LIMITS = ActionLimits()
 LARGE = 40 * 2**20
+
+HERE = AddressPolicy([AllowedAddress("127.0.0.1", None)])
 
 
 @pytest.fixture
@@ -81,7 +84,7 @@ async def slow_site() -> AsyncIterator[Slow]:
 
 
 async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting():
-    network = Network()
+    network = Network(addresses=HERE)
     async with slow_site() as slow:
         flood = [
             asyncio.ensure_future(network.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS, "greedy"))
@@ -97,7 +100,7 @@ async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting(
 
 
 async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: Any):
-    network = Network()
+    network = Network(addresses=HERE)
     async with slow_site() as slow:
         host = room_host(network)
         tasks = [asyncio.ensure_future(host.fetch(FetchRequest("GET", slow.url + "/slow"), LIMITS)) for _ in range(30)]
@@ -111,7 +114,7 @@ async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: 
 
 
 async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back():
-    network = Network()
+    network = Network(addresses=HERE)
     async with slow_site() as slow:
         large = FetchRequest("GET", slow.url + "/large")
         first = await network.fetch(large, LIMITS, "greedy")
@@ -130,7 +133,7 @@ async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back
 
 
 async def test_the_room_of_an_answer_that_is_too_long_is_given_back():
-    network = Network()
+    network = Network(addresses=HERE)
     async with slow_site() as slow:
         with pytest.raises(OperationRefused, match="longer than 1000000 bytes"):
             await network.fetch(

@@ -13,6 +13,8 @@ from typing import Any, Self
 import httpx
 import pytest
 
+from svcnb import control_tokens
+
 API = "/core/v1"
 NO_CREDIT = 0
 # A machine that does ten other things at once is slow, not broken: what ends, ends long before.
@@ -24,10 +26,12 @@ class Wire:
 
     Args:
         base_url: Its address.
+        control_token: Sent with calls of the control plane; the one that a started emulator of ours keeps when None.
     """
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, control_token: str | None = None) -> None:
         self.base_url = base_url
+        self.control_token = control_token or ((found := control_tokens.find(base_url)) and found.reveal())
         self.http = httpx.Client(base_url=base_url, timeout=PATIENCE_S, trust_env=False)
 
     def __enter__(self) -> Self:
@@ -41,6 +45,8 @@ class Wire:
         headers = dict(options.pop("headers", {}))
         if key is not None:
             headers["X-Api-Key"] = key
+        if path.startswith("/_emulator") and self.control_token is not None:
+            headers = {"Authorization": f"Bearer {self.control_token}"} | headers
         target = path if path.startswith("/") else f"{API}/{path}"
         return self.http.request(method, target, headers=headers, **options)
 
@@ -161,7 +167,7 @@ class Local:
         assert self._ready.wait(PATIENCE_S), "the emulator did not start"
         if self._problem is not None:
             raise self._problem
-        self._wire = Wire(self.base_url)
+        self._wire = Wire(self.base_url, self.service.control_token)
         self._wire.local = self  # type: ignore[attr-defined]
         return self._wire
 
@@ -188,7 +194,8 @@ class Local:
         self.loop = asyncio.get_running_loop()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.service = Service(Settings.load({}, action_spares=1, **self._settings))
-            self.service.base_url = self.base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            self.base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            self.service.listens_at(self.base_url)
             await self.service.start()
             try:
                 self._server = Server(build_app(self.service))

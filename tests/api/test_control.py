@@ -6,6 +6,9 @@ import time
 
 import pytest
 
+from svcnb import control_tokens
+from svcnb.emulator.control.routes import endpoints as control_rows
+
 CODE = "function main() { return 1 }"
 
 
@@ -171,14 +174,28 @@ def test_outbound_requests_can_be_refused(own):
     assert own.post("/_emulator/network", body={"policy": "record"}).status_code == 400
 
 
-def test_a_token_replaces_the_rule_of_the_own_machine(local):
+def test_the_control_plane_needs_the_token_that_was_chosen(local):
     wire = local(control_token="correct horse")
-    assert wire.call("GET", "/_emulator/state").status_code == 401
-    for wrong in ("Bearer wrong", "Basic correct horse", "correct horse", "Bearer"):
+    for wrong in ("", "Bearer wrong", "Basic correct horse", "correct horse", "Bearer"):
         assert wire.call("GET", "/_emulator/state", headers={"Authorization": wrong}).status_code == 401
     allowed = wire.call("GET", "/_emulator/state", headers={"Authorization": "Bearer correct horse"})
     assert allowed.status_code == 200
     assert "correct horse" not in allowed.text
+
+
+def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(wire, session_emulator, start_emulator):
+    rows = [row for row in control_rows() if row.path.startswith("/_emulator")]
+    assert len(rows) > 15
+    for row in rows:
+        path = row.path.replace("{", "").replace("}", "")
+        assert wire.http.request(row.method, path, json={}).status_code == 401, path
+    twins = [start_emulator(seed="the same", action_spares=1) for _ in range(2)]
+    found = [control_tokens.find(each.base_url) for each in (session_emulator, *twins)]
+    tokens = {each.reveal() for each in found if each is not None}
+    assert len(tokens) == 3
+    for other in tokens - {wire.control_token}:
+        assert wire.call("GET", "/_emulator/state", headers={"Authorization": f"Bearer {other}"}).status_code == 401
+    assert session_emulator.state()["chain_id"] == 31337
 
 
 def test_what_there_is_not_is_a_structured_404(own):

@@ -59,8 +59,6 @@ def test_the_control_plane_takes_nothing_from_a_page(wire):
     assert preflight.status_code == 405
     form = wire.call("POST", "/_emulator/clock", content="advance=1", headers={"Content-Type": "text/plain"})
     assert form.status_code == 415
-    rebound = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Host": "evil.example"})
-    assert rebound.status_code == 403
     own = wire.call("GET", "/_emulator/state", headers={"Origin": wire.base_url})
     assert own.status_code == 200
 
@@ -89,8 +87,6 @@ def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, he
         assert "Access-Control-Allow-Origin" not in answer.headers
         preflight = wire.call("OPTIONS", "/rpc", headers=headers | {"Access-Control-Request-Method": "POST"})
         assert "Access-Control-Allow-Origin" not in preflight.headers
-    control = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": "null"} | headers)
-    assert control.status_code in {403, 415}
 
 
 @pytest.mark.parametrize(

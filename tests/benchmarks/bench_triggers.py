@@ -51,7 +51,7 @@ async def open_service(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[
             "state": tmp_path / f"state{len(opened)}",
         }
         service = Service(Settings.load({}, **(knobs | settings)))
-        service.base_url = "http://127.0.0.1"
+        service.listens_at("http://127.0.0.1")
         await service.start()
         transport = httpx.ASGITransport(build_app(service), client=("127.0.0.1", 1))
         client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from svcnb import control_tokens
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
 from svcnb.emulator.clock import Clock
@@ -62,6 +63,10 @@ class Api:
 
     def call(self, method: str, path: str, key: str | None = None, **more: Any) -> httpx.Response:
         headers = more.pop("headers", {}) | ({"X-Api-Key": key} if key else {})
+        if path.startswith("/_emulator"):
+            found = control_tokens.find(self.base_url)
+            assert found is not None
+            headers["Authorization"] = found.authorization()
         prefix = "" if path.startswith("/") else "/core/v1/"
         return self.http.request(method, prefix + path, headers=headers, **more)
 

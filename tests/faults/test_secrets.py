@@ -183,14 +183,12 @@ def test_the_marks_would_be_found_where_they_stand() -> None:
         assert any(form in b"before " + content + b" after" for form in forms(key))
 
 
-def test_a_listener_beyond_this_machine_needs_a_token_and_the_default_is_this_machine() -> None:
+def test_the_default_is_this_machine_and_a_seeded_emulator_listens_nowhere_else() -> None:
     from svcnb.emulator.settings import Settings
 
     assert Settings.load({}).host == "127.0.0.1"
-    with pytest.raises(ValueError, match="set control_token"):
-        Settings.load({}, host="0.0.0.0")  # noqa: S104 - refused, which is what is tested
     with pytest.raises(ValueError, match="not loopback"):
-        Settings.load({}, host="0.0.0.0", control_token="t", seed="lesson")  # noqa: S104 - as above
+        Settings.load({}, host="0.0.0.0", control_token="t", seed="lesson")  # noqa: S104 - refused, which is what is tested
 
 
 def test_secrets_are_compared_in_constant_time() -> None:

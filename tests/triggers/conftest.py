@@ -222,6 +222,7 @@ class Door:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))
         self.http = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=PATIENCE_S)
         self.token = "door-token-" + "x" * 32
+        self.control = {"Authorization": f"Bearer {service.control_token}"}
 
     async def ask(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
         """One request with the approved token; ``body`` is sent as JSON."""
@@ -247,8 +248,8 @@ class Door:
         """The key of a fresh account with credit."""
         made = await self.core("new_account", body={"account_name": "triggers"})
         wallet = made["wallet_address"]
-        control = {"wallet_address": wallet, "cents": cents}
-        answer = await self.http.post("/_emulator/credit", json=control)
+        order = {"wallet_address": wallet, "cents": cents}
+        answer = await self.http.post("/_emulator/credit", json=order, headers=self.control)
         assert answer.status_code == 200, answer.text
         return str(made["api_key"])
 

@@ -226,7 +226,7 @@ async def test_a_foreign_trigger_looks_like_a_missing_one(door):
     made = await door.ok("POST", "/api/triggers", body())
     other = "other-token-" + "y" * 32
     order = {"challenge": challenge_of(other), "email": "other@example.org"}
-    assert (await door.http.post("/_emulator/agents/approve", json=order)).status_code == 200
+    assert (await door.http.post("/_emulator/agents/approve", json=order, headers=door.control)).status_code == 200
     as_other = {"Authorization": f"Bearer {other}"}
     assert (await door.ask("GET", "/api/me", headers=as_other)).json()["email"] == "other@example.org"
     path = f"/api/triggers/{made['id']}"
@@ -480,7 +480,7 @@ async def test_the_inputs_of_ended_runs_are_bounded_in_bytes_and_the_newest_stay
 
 
 async def test_an_injected_fault_closes_the_service(door):
-    await door.http.post("/_emulator/faults", json={"part": "triggers", "times": 1})
+    await door.http.post("/_emulator/faults", json={"part": "triggers", "times": 1}, headers=door.control)
     answer = await door.ask("GET", "/api/me")
     assert (answer.status_code, answer.json()["error"]) == (503, "service_unavailable")
     assert (await door.ask("GET", "/api/me")).status_code == 200

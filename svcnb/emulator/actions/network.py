@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +11,7 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.actions.recording import Recording
+from svcnb.emulator.addresses import AddressPolicy, AddressRefused, is_public
 from svcnb.emulator.fair_limit import FairLimit, LimitReached
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES,
@@ -36,25 +35,6 @@ _CONNECT_S = 10.0
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
 _NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
 
-Resolve = Callable[[str, int], Awaitable[list[str]]]
-
-
-class PrivateAddress(Exception):
-    """A request would go to an address that is not public."""
-
-
-async def resolve(host: str, port: int) -> list[str]:
-    """Addresses of a host, in the order of preference."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the public internet."""
-    ip = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(ip, "ipv4_mapped", None)
-    return (mapped or ip).is_global and not ip.is_multicast
-
 
 class Network:
     """Makes the outbound requests of all executions.
@@ -62,8 +42,7 @@ class Network:
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow, and write down), or ``replay`` (only what was written down).
         file: The recording.
-        block_private: Whether addresses that are not public are refused, redirects included.
-        resolver: Answers addresses of a host, for tests.
+        addresses: Which addresses may be connected to; only public ones when None. Redirects are checked too.
     """
 
     def __init__(
@@ -71,11 +50,9 @@ class Network:
         policy: Policy = "allow",
         file: Path | None = None,
         *,
-        block_private: bool = False,
-        resolver: Resolve = resolve,
+        addresses: AddressPolicy | None = None,
     ) -> None:
-        self._block_private = block_private
-        self._resolve = resolver
+        self._addresses = addresses or AddressPolicy()
         self._client: httpx.AsyncClient | None = None
         self._connections = FairLimit(MAX_OUTBOUND, MAX_OUTBOUND_PER_ACCOUNT, OUTBOUND_WAIT_S)
         self._held = FairLimit(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_ACCOUNT, OUTBOUND_WAIT_S)
@@ -168,7 +145,7 @@ class Network:
                 f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of answers, all accounts {MAX_OUTBOUND} and {MAX_HELD_BYTES}"
             ) from None
-        except PrivateAddress as error:
+        except AddressRefused as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise _refused(f"{type(error).__name__} {error}".strip()) from None
@@ -212,22 +189,33 @@ class Network:
 
         # One client serves all executions: it must carry nothing from one to the next.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        transport = None
-        if self._block_private:
-            transport = _checked_transport(httpx.AsyncHTTPTransport(trust_env=False), self._resolve)
         return httpx.AsyncClient(
-            transport=transport,
-            trust_env=not self._block_private,  # a proxy would resolve names by itself
+            transport=_checked_transport(self._addresses),
+            trust_env=False,  # the transport reads the environment's proxies, and checks addresses before they do
             cookies=no_cookies,
             max_redirects=_MAX_REDIRECTS,
             timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=MAX_OUTBOUND_PER_ACCOUNT),
             headers={"user-agent": "svcnb-action"},
         )
 
 
-def _checked_transport(inner: httpx.AsyncHTTPTransport, resolver: Resolve) -> httpx.AsyncBaseTransport:
+def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
+    from urllib.request import getproxies, proxy_bypass
+
     import httpx
+
+    # No connection is used twice: each would be found by the address that it leads to, whatever name was checked then.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+
+    def transport(proxy: str | None = None) -> httpx.AsyncHTTPTransport:
+        return httpx.AsyncHTTPTransport(trust_env=False, limits=limits, proxy=proxy)
+
+    direct = transport()
+    proxies = {
+        scheme: transport(url)
+        for scheme, url in getproxies().items()
+        if scheme in {"http", "https"} and url.startswith(("http://", "https://"))
+    }
 
     class CheckedTransport(httpx.AsyncBaseTransport):
         """Connects to the very address that was checked, so that a second look-up cannot differ."""
@@ -236,20 +224,21 @@ def _checked_transport(inner: httpx.AsyncHTTPTransport, resolver: Resolve) -> ht
             host = request.url.host
             port = request.url.port or (443 if request.url.scheme == "https" else 80)
             try:
-                addresses = await resolver(host, port)
+                addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
             except OSError as error:
-                raise httpx.ConnectError(f"{host} has no address: {error.strerror}", request=request) from None
-            for address in addresses:
-                if not is_public(address):
-                    raise PrivateAddress(f"{host} is a private address, which this emulator blocks")
-            if not addresses:
-                raise httpx.ConnectError(f"{host} has no address", request=request)
-            request.extensions = {**request.extensions, "sni_hostname": host}
-            request.url = request.url.copy_with(host=addresses[0])
-            return await inner.handle_async_request(request)
+                raise httpx.ConnectError(f"{host} has no address: {error.strerror or error}", request=request) from None
+            through = proxies.get(request.url.scheme)
+            inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through
+            for address in addresses[:-1]:
+                try:
+                    return await inner.handle_async_request(_sent_to(address, request))
+                except httpx.ConnectError:
+                    continue
+            return await inner.handle_async_request(_sent_to(addresses[-1], request))
 
         async def aclose(self) -> None:
-            await inner.aclose()
+            for each in (direct, *proxies.values()):
+                await each.aclose()
 
     return CheckedTransport()
 
@@ -270,6 +259,19 @@ def _announced(response: httpx.Response, max_bytes: int) -> int:
     length = response.headers.get("content-length", "")
     plain = "content-encoding" not in response.headers
     return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
+
+
+def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
+    """A request with its host replaced by an address; the header ``Host`` and the certificate's name stay."""
+    import httpx
+
+    return httpx.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.host},
+    )
 
 
 def _refused(why: str) -> OperationRefused:

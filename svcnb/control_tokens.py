@@ -1,0 +1,146 @@
+"""Control tokens of the emulators that this user runs, for the user's other programs.
+
+Each emulator makes a control token at its start. It keeps the token in a file that only its user can read, and deletes
+the file when it stops. A client, panel or command that knows an emulator's address reads the token there. A token that
+the user chose is not kept: its owner passes it on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from svcnb.parts import cache_folder
+
+_MAX_BYTES: Final = 4_096
+
+
+def save(base_url: str, token: str) -> Path | None:
+    """Keeps the token of an emulator of this process.
+
+    Args:
+        base_url: Where it listens.
+        token: Its control token.
+
+    Returns:
+        The file, for `delete`; None when it cannot be written, which concerns other programs only.
+    """
+    try:
+        folder = _folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _delete_stale(folder)
+        file = folder / f"{urlsplit(base_url).port}.json"
+        file.unlink(missing_ok=True)  # so that the mode of an older file does not stay
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+            json.dump({"pid": os.getpid(), "control_token": token}, opened)
+    except OSError:
+        return None
+    return file
+
+
+def delete(file: Path | None) -> None:
+    """Deletes what `save` wrote."""
+    if file is not None and _pid_of(file) == os.getpid():  # another emulator may have the port by now
+        with suppress(OSError):
+            file.unlink()
+
+
+class Found:
+    """A control token that was found; its text appears in no representation and in no variable of a caller."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return "<control token>"
+
+    def reveal(self) -> str:
+        """Returns the token."""
+        return self._token
+
+    def authorization(self) -> str:
+        """Returns the value of the header ``Authorization``."""
+        return f"Bearer {self._token}"
+
+
+def find(url: str) -> Found | None:
+    """Returns the control token of a running emulator of this user and machine, None when there is none.
+
+    Args:
+        url: Any address of the emulator.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if not port or not _is_loopback(parts.hostname or ""):
+        return None
+    return _token_in(_folder() / f"{port}.json")
+
+
+def _folder() -> Path:
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    return (Path(runtime) / "svcnb" if runtime else cache_folder()) / "emulators"
+
+
+def _token_in(file: Path) -> Found | None:
+    found = _read(file)
+    token, pid = found.get("control_token"), found.get("pid")
+    return Found(token) if isinstance(token, str) and isinstance(pid, int) and _is_running(pid) else None
+
+
+def _pid_of(file: Path) -> object:
+    return _read(file).get("pid")
+
+
+def _read(file: Path) -> dict[str, object]:
+    try:
+        with file.open("rb") as opened:
+            about = os.fstat(opened.fileno())
+            if hasattr(os, "geteuid") and (about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077):
+                return {}  # written by another user, or readable by one
+            found = json.loads(opened.read(_MAX_BYTES))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _delete_stale(folder: Path) -> None:
+    """Deletes what emulators that were killed left behind."""
+    for file in folder.glob("*.json"):
+        pid = _pid_of(file)
+        if not isinstance(pid, int) or not _is_running(pid):
+            file.unlink(missing_ok=True)
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # asking there would end the process
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return False  # another user's process has the number by now
+    return True
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        ip = ip_address(host)
+    except ValueError:
+        return False
+    return ip.is_loopback
