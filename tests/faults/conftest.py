@@ -135,6 +135,7 @@ class Siege:
             webhook_posts_per_address=many,
             webhook_posts_per_user=many,
             auto_approve_agents=True,
+            allow_address=["127.0.0.1"],
         )
         return self.emulator
 

@@ -170,6 +170,7 @@ def test_behind_one_address_nothing_is_lost_when_a_server_is_killed(
 ) -> None:
     chain = start_emulator(seed=SEED, action_spares=1)
     settings: dict[str, Any] = {"database": postgres_url, "chain_rpc": chain.rpc_url, "seed": SEED, "action_spares": 1}
+    settings["allow_address"] = ["127.0.0.1"]
     limits = {"webhook_posts_per_address": MANY, "webhook_posts_per_user": MANY, "auto_approve_agents": True}
     doomed, staying = (start_emulator(**settings, **limits, starter_credits=CREDIT) for _ in range(2))
     address = balanced(doomed, staying)

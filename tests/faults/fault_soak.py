@@ -210,6 +210,7 @@ def test_memory_and_handles_stay_flat_under_mixed_load(
     seconds = float(os.environ.get("SVC_SOAK_MINUTES", "30")) * 60
     emulator = start_emulator(
         state=str(tmp_path / "state"),
+        allow_address=["127.0.0.1"],
         action_engine="auto",
         action_timeout_ms=TIMEOUT_MS,
         starter_credits=MANY,

@@ -91,6 +91,7 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
         state=str(state),
         starter_credits=2_000,
         control_token=CONTROL_TOKEN,
+        allow_address=["127.0.0.1"],
         network_policy="record",
         network_file=str(recording),
         auto_approve_agents=True,

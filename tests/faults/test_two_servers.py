@@ -45,6 +45,7 @@ def start_server(
             auto_approve_agents=True,
             webhook_posts_per_address=MANY,
             webhook_posts_per_user=MANY,
+            allow_address=["127.0.0.1"],
             **more,
         )
 
