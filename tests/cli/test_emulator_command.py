@@ -14,7 +14,7 @@ import pytest
 
 from svcnb.exit_codes import ExitCode
 
-MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "contract_address", "chain_id", "pid"}
+MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "control_token", "contract_address", "chain_id", "pid"}
 
 
 def anybody_is_left(group: int) -> bool:
