@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -175,6 +176,14 @@ class Connection(ABC):
     def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
 
+    def copy_to(self, path: Path) -> None:
+        """Copies the database to a new file that only its owner can read. A file that exists stays as it is.
+
+        Raises:
+            DatabaseError: It cannot be copied.
+        """
+        raise NotImplementedError
+
     def escaped(self, text: str | None) -> str | None:
         """A text of users as it is written: it may hold NUL, which PostgreSQL has no place for."""
         return text
@@ -252,6 +261,16 @@ class SqliteConnection(Connection):
         self._open = False
         with suppress(sqlite3.Error):
             self._driver.close()
+
+    def copy_to(self, path: Path) -> None:
+        """As in `Connection`."""
+        if path.exists():
+            return
+        draft = path.with_name(f"{path.name}.partial")
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        self._execute("VACUUM INTO :path", {"path": str(draft)})  # also what is still in the write-ahead log
+        draft.replace(path)
 
     def has_table(self, name: str) -> bool:
         """As in `Connection`."""

@@ -6,8 +6,10 @@ import re
 from typing import Final
 
 from svcnb.emulator.database import POSTGRESQL, Connection
+from svcnb.migrations import Schema
 
-SCHEMA_VERSION: Final = "2"
+STATE: Final[Schema[Connection]] = Schema("state", 2)
+"""Versions of the emulator's tables. A change of a table raises the version and adds a step that alters kept tables."""
 
 _SPELLINGS: Final = {
     # SQLite numbers rows by itself only when the type is spelled INTEGER.

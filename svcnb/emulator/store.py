@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, cast
 
 from svcnb.emulator.database import (
@@ -31,13 +32,15 @@ from svcnb.emulator.database import (
     DriverMissing,
 )
 from svcnb.emulator.errors import StateUnusable, Unavailable
-from svcnb.emulator.schema import META, SCHEMA_VERSION, get_meta, set_meta, tables
+from svcnb.emulator.schema import META, STATE, get_meta, set_meta, tables
+from svcnb.migrations import UnreadableVersion, copy_path, program_version
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
 _LARGEST_GROUP: Final = 64
 _VERSION: Final = "schema_version"
+_WRITER: Final = "written_by"
 
 _Work: TypeAlias = Callable[[Connection], object]
 _Answer: TypeAlias = tuple[object, BaseException | None]
@@ -226,21 +229,48 @@ class Store:
             connection = self._address.connect()
             on_failure.callback(connection.close)
             with connection.transaction():
+                found = self._version_of(connection)
+            if found is not None and found < STATE.current and self._address.path is not None:
+                connection.copy_to(copy_path(Path(self._address.path), found))
+            with connection.transaction():
                 self._prepare(connection)
             on_failure.pop_all()
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        if connection.has_table(META.name):
-            seen = get_meta(connection, _VERSION)
-            if seen != SCHEMA_VERSION:
-                raise StateUnusable(
-                    f"the state at {self._address} is of version {seen}; this svcnb reads {SCHEMA_VERSION}: "
-                    "use the svcnb that wrote it, or start with another state folder"
-                )
+        # Read again: another server may have migrated a shared database meanwhile.
+        found = self._version_of(connection)
+        if found is not None and found < STATE.current:
+            if connection.kind == POSTGRESQL:
+                _copy_inside(connection, found)
+            STATE.migrate(connection, found)
         for table in tables():
             table.create(connection)
-        set_meta(connection, _VERSION, SCHEMA_VERSION)
+        set_meta(connection, _VERSION, str(STATE.current))
+        set_meta(connection, _WRITER, program_version())
+
+    def _version_of(self, connection: Connection) -> int | None:
+        """The version of a kept state, None when the database is empty."""
+        if not connection.has_table(META.name):
+            return None
+        seen, writer = get_meta(connection, _VERSION), get_meta(connection, _WRITER)
+        try:
+            found = int(seen or "")
+            STATE.needs_migration(found, self._address, writer or "")
+        except ValueError:
+            raise StateUnusable(f"the state at {self._address} is of no known version ({seen!r})") from None
+        except UnreadableVersion as error:
+            raise StateUnusable(f"{error}, or start with another state folder") from None
+        return found
+
+
+def _copy_inside(connection: Connection, found: int) -> None:
+    """Copies all tables of a PostgreSQL into a schema of their own, in the transaction of the migration."""
+    copy = f"svcnb_version_{found}"
+    connection.run(f"CREATE SCHEMA {copy}")
+    names = connection.column("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    for name in names:
+        connection.run(f'CREATE TABLE {copy}."{name}" AS TABLE "{name}"')
 
 
 class _FileGone(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import re
 import secrets
 import threading
@@ -14,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.secret import Secret
+from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.toolkit.files import replace_file
 from svcnb.workshop.saved import Saved
 
@@ -59,6 +61,10 @@ class Learner(BaseModel):
         return Secret(self.api_key)
 
 
+SCHEMA: Final = DocumentSchema("roster of the workshop", 1, {0: lambda document: document})
+"""Version 0 did not say its version."""
+
+
 class _Content(BaseModel):
     learners: dict[str, Learner] = Field(default_factory=dict)
 
@@ -93,8 +99,11 @@ class Roster:
         self._content = _Content()
         if path is not None and path.exists():
             try:
-                self._content = _Content.model_validate_json(path.read_text(encoding="utf-8"))
-            except (ValidationError, ValueError) as error:
+                document = dict(json.loads(path.read_text(encoding="utf-8")))
+                self._content = _Content.model_validate(SCHEMA.read(document, path))
+            except UnreadableVersion as error:
+                raise InvalidArgument(str(error), hint="Or choose another folder.") from error
+            except (ValidationError, TypeError, ValueError, OSError) as error:
                 raise InvalidArgument(
                     f"{path} is no roster of a workshop", hint="Choose another folder, or move this file away."
                 ) from error
@@ -144,4 +153,5 @@ class Roster:
         """Writes the file."""
         if self._path is not None:
             with self.lock:
-                replace_file(self._path, self._content.model_dump_json(indent=1))
+                document = SCHEMA.stamped(self._content.model_dump(mode="json"))
+                replace_file(self._path, json.dumps(document, indent=1, ensure_ascii=False))

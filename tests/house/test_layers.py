@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"protocol", "parts", "exit_codes", "logs", "control_tokens"}
+FLOOR = {"protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "exit_codes": set(),
     "logs": set(),
     "control_tokens": {"parts"},
+    "migrations": set(),
     "client": FLOOR,
     "emulator": FLOOR,
     "control": WING,

@@ -119,9 +119,9 @@ def resting(monkeypatch) -> asyncio.Event:
     event = asyncio.Event()
 
     class Told(Timer):
-        async def until(self, moment: float, poke: asyncio.Event | None = None) -> bool:
+        async def until(self, moment: float, poke: asyncio.Event | None = None, *, since: float | None = None) -> bool:
             event.set()
-            return await super().until(moment, poke)
+            return await super().until(moment, poke, since=since)
 
     monkeypatch.setattr(scanner, "Timer", Told)
     return event

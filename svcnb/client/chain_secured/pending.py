@@ -23,6 +23,10 @@ from pydantic import Field
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
+from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
+
+SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
+"""Version 0 did not say its version."""
 
 Kind = Literal["wallet", "usage key"]
 Stage = Literal["asked", "minted", "registering", "registered", "setting"]
@@ -122,7 +126,7 @@ class PendingFolder:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _require_private(self.folder)
-            sealed = _seal(self._key(), json.dumps(fields, separators=(",", ":")).encode())
+            sealed = _seal(self._key(), json.dumps(SCHEMA.stamped(fields), separators=(",", ":")).encode())
             _replace(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
@@ -159,8 +163,10 @@ class PendingFolder:
 
     def remove(self, record: PendingMint) -> None:
         """Forgets a record."""
-        with suppress(FileNotFoundError):
-            self._path(record.id).unlink()
+        path = self._path(record.id)
+        # With it go its copies of earlier versions, which hold the same secret.
+        for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
+            file.unlink(missing_ok=True)
 
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
@@ -179,7 +185,11 @@ class PendingFolder:
         try:
             key = self.key_file.read_bytes()
             _require_private(self.key_file)
-            return PendingMint.model_validate(json.loads(_open(key, sealed)))
+            document = SCHEMA.read(dict(json.loads(_open(key, sealed))), path)
+            known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
+            return PendingMint.model_validate(known)
+        except UnreadableVersion as error:
+            raise ConfigError(str(error), hint="Finish this mint with that version.") from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 

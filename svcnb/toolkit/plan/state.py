@@ -12,9 +12,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.toolkit.files import replace_file
 
-VERSION: Final = 1
+SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
@@ -31,7 +32,7 @@ class Begun(BaseModel):
 
 
 class _Content(BaseModel):
-    version: int = VERSION
+    version: int = SCHEMA.current
     account: str = ""
     wallets: dict[str, str] = Field(default_factory=dict)
     groups: dict[str, int] = Field(default_factory=dict)
@@ -111,14 +112,14 @@ class State:
     def save(self) -> None:
         """Writes the file."""
         if self.path is not None:
-            replace_file(self.path, self._content.model_dump_json(indent=2) + "\n")
+            document = SCHEMA.stamped(self._content.model_dump(mode="json"))
+            replace_file(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def _read(path: Path) -> _Content:
     try:
-        content = _Content.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, ValidationError, OSError) as error:
+        return _Content.model_validate(SCHEMA.read(dict(json.loads(path.read_text(encoding="utf-8"))), path))
+    except UnreadableVersion as error:
+        raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
+    except (TypeError, ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(f"{path} is no state of a plan", hint="Name another file with state=...") from error
-    if content.version != VERSION:
-        raise InvalidArgument(f"{path} was written by another version ({content.version})", hint="Use that version.")
-    return content
