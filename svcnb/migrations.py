@@ -76,7 +76,7 @@ class Schema(Generic[T]):
 class DocumentSchema(Schema[dict[str, Any]]):
     """The versions of a JSON document in a file. Arguments as of `Schema`."""
 
-    def read(self, document: dict[str, Any], path: Path) -> dict[str, Any]:
+    def read(self, document: Any, path: Path) -> dict[str, Any]:
         """Returns a document in its current version, and keeps a copy of the file of an earlier one.
 
         Args:
@@ -85,16 +85,18 @@ class DocumentSchema(Schema[dict[str, Any]]):
 
         Raises:
             UnreadableVersion: As in `needs_migration`.
-            ValueError: The document does not say its version as a number.
+            ValueError: It is not a JSON object, or does not say its version as a number.
             OSError: The copy cannot be written.
         """
+        if not isinstance(document, dict):
+            raise ValueError("it is not a JSON object")  # noqa: TRY004 - as every other fault of the content
         found = document.get(VERSION_KEY, 0)
         if not isinstance(found, int) or found < 0:
             raise ValueError(f"{VERSION_KEY} is not a number of at least 0")
         if self.needs_migration(found, path, str(document.get(WRITER_KEY, ""))):
             copy_file(path, found)
             document = self.migrate(document, found)
-        return document | {VERSION_KEY: self.current}
+        return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
         """Returns a document with its version and the program that writes it."""

@@ -99,7 +99,7 @@ class Roster:
         self._content = _Content()
         if path is not None and path.exists():
             try:
-                document = dict(json.loads(path.read_text(encoding="utf-8")))
+                document = json.loads(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
                 raise InvalidArgument(str(error), hint="Or choose another folder.") from error

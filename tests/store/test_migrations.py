@@ -34,8 +34,10 @@ STATES = sorted(Path(__file__).parent.glob("state-version-*.sql"))
 
 
 @pytest.fixture
-def raised(monkeypatch) -> None:
+def raised(request, monkeypatch) -> None:
     """A program whose state has one version more, with a column that the step adds."""
+
+    request.getfixturevalue("url")  # made before the version is raised
 
     def step(connection: Any) -> Any:
         connection.run("ALTER TABLE ledger_balances ADD COLUMN note VARCHAR NOT NULL DEFAULT 'none'")

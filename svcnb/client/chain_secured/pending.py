@@ -185,7 +185,7 @@ class PendingFolder:
         try:
             key = self.key_file.read_bytes()
             _require_private(self.key_file)
-            document = SCHEMA.read(dict(json.loads(_open(key, sealed))), path)
+            document = SCHEMA.read(json.loads(_open(key, sealed)), path)
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:

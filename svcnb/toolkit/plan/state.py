@@ -118,7 +118,7 @@ class State:
 
 def _read(path: Path) -> _Content:
     try:
-        return _Content.model_validate(SCHEMA.read(dict(json.loads(path.read_text(encoding="utf-8"))), path))
+        return _Content.model_validate(SCHEMA.read(json.loads(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
         raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:
