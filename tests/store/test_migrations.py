@@ -15,7 +15,6 @@ import pytest
 
 import svcnb
 import svcnb.emulator.service
-from svcnb.client import recorder
 from svcnb.client.chain_secured import pending
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.emulator.database import Address
@@ -23,7 +22,6 @@ from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.schema import STATE
 from svcnb.emulator.store import Store
 from svcnb.migrations import Schema, UnreadableVersion, copy_file
-from svcnb.toolkit.history import History
 from svcnb.toolkit.plan import state as plan
 from svcnb.workshop import roster
 
@@ -179,17 +177,6 @@ def test_pending_mints_of_every_version_are_opened_and_leave_no_copy_behind(tmp_
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("version", range(recorder.VERSIONS.current + 1))
-def test_run_histories_of_every_version_are_opened(tmp_path, version) -> None:
-    path = tmp_path / "history.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript((KEPT / f"history-{version}.sql").read_text())
-    history = History(path)
-    assert [(run.action, run.cost_cents) for run in history.runs()] == [("add", 2)]
-    assert history.total_cents() == 2
-    assert (tmp_path / f"history.sqlite.version-{version}").exists() is (version < recorder.VERSIONS.current)
-
-
 def test_newer_documents_are_refused_and_name_the_version_that_reads_them(tmp_path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"version": 9, "written_by": "7.8.9"}))
@@ -197,16 +184,6 @@ def test_newer_documents_are_refused_and_name_the_version_that_reads_them(tmp_pa
         with pytest.raises(InvalidArgument, match=r"has version 9.*use svcnb 7\.8\.9 or newer"):
             opened(path)
     assert json.loads(path.read_text())["version"] == 9
-
-
-def test_a_newer_history_is_refused_and_left_alone(tmp_path) -> None:
-    path = tmp_path / "history.sqlite"
-    recorder.connect(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 9")
-    with pytest.raises(ConfigError, match=r"the run history .* has version 9"):
-        History(path).total_cents()
-    assert not list(tmp_path.glob("*.version-*"))
 
 
 def test_a_newer_pending_mint_is_refused_and_kept(tmp_path, monkeypatch) -> None:
