@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from svcnb.parts import cache_folder
+from svcnb.protocol.nesting import parse
 
 _MAX_BYTES: Final = 4_096
 
@@ -110,7 +111,7 @@ def _read(file: Path) -> dict[str, object]:
             about = os.fstat(opened.fileno())
             if hasattr(os, "geteuid") and (about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077):
                 return {}  # written by another user, or readable by one
-            found = json.loads(opened.read(_MAX_BYTES))
+            found = parse(opened.read(_MAX_BYTES))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -83,6 +83,15 @@ def _left_behind(folder: str) -> dict[int, str]:
     return found
 
 
+@pytest.fixture
+def high_recursion_limit() -> Iterator[None]:
+    """The recursion limit that libraries of elliptic curves set for the whole process."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
 @pytest.fixture(scope="session")
 def session_emulator() -> Iterator[Emulator]:
     """One emulator for the whole run; take `emulator` unless a wider scope is needed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from svcnb.cli._examples import examples
 from svcnb.cli._output import json_option, json_text, show
 from svcnb.cli._service import read_source, with_service
+from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -55,7 +55,7 @@ def command(service: Client, file: Path, params: str, until_effective: float | N
 def _parsed(params: str) -> object:
     try:
         text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
-        return json.loads(text)
+        return parse(text)
     except OSError as error:
         raise click.BadParameter(f"{params[1:]}: {error.strerror}.", param_hint="--params") from None
     except ValueError as error:

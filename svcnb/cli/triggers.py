@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
 from svcnb.cli._service import read_secret, read_source, with_service
+from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -217,7 +217,7 @@ def event(signature: str, as_json: bool) -> None:
 
 def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = parse(text)
     except ValueError as error:
         raise click.BadParameter(f"this is no JSON ({error}).", param_hint=option) from None
     if not isinstance(value, dict):

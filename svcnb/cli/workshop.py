@@ -15,6 +15,7 @@ import click
 
 from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, json_option, show
+from svcnb.protocol.nesting import parse
 
 DESK_FILE = "desk.json"
 PLACES = "places"
@@ -187,7 +188,7 @@ def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
     from svcnb.control.plane import ControlPlane
 
     try:
-        desk = json.loads((folder / DESK_FILE).read_text(encoding="utf-8"))
+        desk = parse((folder / DESK_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.ClickException(
             f"no workshop runs in the folder {folder}. Next step: `svcnb workshop start ada grace --folder {folder}`."

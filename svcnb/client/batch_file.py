@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.exchange import encode
 from svcnb.client.models.outcomes import Outcome
+from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"
 
@@ -82,6 +83,6 @@ class BatchFile:
 
 def _json(line: str) -> Any:
     try:
-        return json.loads(line)
+        return parse(line)
     except ValueError:
         return None

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from svcnb import control_tokens
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
 from svcnb.protocol.durations import seconds
+from svcnb.protocol.nesting import parse
 
 CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
 
@@ -86,7 +87,7 @@ def milliseconds(span: float | str | timedelta) -> int:
 
 def _read(status: int, text: str, path: str) -> Any:
     try:
-        answer = json.loads(text) if text else None
+        answer = parse(text) if text else None
     except ValueError:
         raise ControlRefused(
             status, f"{path} answered {status} with something that is no JSON", hint="Is this address an emulator's?"

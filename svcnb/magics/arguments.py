@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.nesting import parse
 
 _RED: Final = "\x1b[1;31m{}\x1b[0m"
 _OPENERS: Final = '{["'
@@ -110,7 +110,7 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     if text.isidentifier() and text in names:
         return names[text]
     try:
-        return json.loads(text)
+        return parse(text)
     except ValueError as error:
         if text.isidentifier():
             raise InvalidArgument(
@@ -162,6 +162,6 @@ def _member(name: str, value: str, names: Mapping[str, Any]) -> Any:
     if value.startswith("@"):
         return value_of(value[1:], names, name)
     try:
-        return json.loads(value)
+        return parse(value)
     except ValueError:
         return value

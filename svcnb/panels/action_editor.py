@@ -18,6 +18,7 @@ from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names
 from svcnb.panels.traces import trace_view
 from svcnb.protocol.action import Action
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.lint import lint
 
 FIRST: Final = "async function main({ n }) {\n  return n + 1;\n}\n"
@@ -247,7 +248,7 @@ def _parsed(text: str, what: str = "the parameters") -> Any:
     if not text.strip():
         return None
     try:
-        return json.loads(text)
+        return parse(text)
     except ValueError as error:
         raise InvalidArgument(
             f"{what}: {error}", hint='Write JSON: double quotes, no comma at the end, {"n": 41}.'

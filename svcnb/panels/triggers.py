@@ -14,6 +14,7 @@ from svcnb.client.resources import trigger_flows
 from svcnb.client.triggers import TriggersClient
 from svcnb.panels.base import Panel, command
 from svcnb.panels.loop import BACKGROUND
+from svcnb.protocol.nesting import parse
 from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
@@ -178,7 +179,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
         """Posts to a webhook as its sender would: JSON if it is that, else text."""
         try:
-            content: Any = json.loads(body) if body.strip() else {}
+            content: Any = parse(body) if body.strip() else {}
         except ValueError:
             content = body
         accepted = await self.awaited.fire(trigger, content)
@@ -227,7 +228,7 @@ def _object(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text)
+        found = parse(text)
     except ValueError as error:
         raise InvalidArgument(f"the default parameters are no JSON: {error}", hint='For example {"limit": 5}') from None
     if not isinstance(found, dict):

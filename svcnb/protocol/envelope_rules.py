@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 from svcnb.protocol.errors import MalformedHex, MalformedValue, shown
 from svcnb.protocol.hashes import normal_address, parse_hex
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_ISSUED_AT, MAX_SIGNATURE_BYTES, MAX_TYPED_DATA_BYTES
+from svcnb.protocol.nesting import parse
 from svcnb.protocol.typed_data import (
     DOMAIN_FIELDS,
     DOMAIN_VERSION,
@@ -165,7 +166,7 @@ def _too_deep(value: object) -> bool:
 def _parsed(typed_data: object) -> dict[str, Any]:
     if isinstance(typed_data, str):
         try:
-            typed_data = json.loads(typed_data, object_pairs_hook=_without_repeats)
+            typed_data = parse(typed_data, _without_repeats)
         except (ValueError, RecursionError) as error:
             _refuse(2, f"typed_data is text that is no JSON: {error}", "send the object itself, or its JSON")
     if not isinstance(typed_data, dict):

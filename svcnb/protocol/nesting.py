@@ -8,7 +8,7 @@ therefore measured first. The measuring reads each byte a fixed number of times 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any, Final
 
@@ -48,15 +48,20 @@ def more_values_than(text: bytes, limit: int) -> bool:
     return False
 
 
-def parse(text: bytes) -> Any:
-    """Parses JSON from an untrusted source.
+def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Parses JSON of a file, a person, a caller or a service.
+
+    Args:
+        text: The JSON. Bytes are UTF-8.
+        pairs: Makes an object of its members; a `dict` otherwise.
 
     Raises:
         ValueError: It is not JSON, or nests deeper than `MAX_PARSED`.
     """
-    if deeper_than(text, MAX_PARSED):
+    measured = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if deeper_than(measured, MAX_PARSED):
         raise ValueError(f"the JSON nests deeper than {MAX_PARSED} levels")
-    return json.loads(text)
+    return json.loads(text, object_pairs_hook=pairs)
 
 
 def _separators(text: bytes) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.nesting import parse
 
 VERSION_MEMBER: Final = "protocolVersion"
 VERSION_SUFFIX: Final = "_PROTOCOL_VERSION"
@@ -67,7 +68,7 @@ class Stamp:
                 hint=f"leave it out and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
             )
         # A copy of its own, as JavaScript will read it: lists for tuples, and deaf to later changes of the argument.
-        object.__setattr__(self, "constant", json.loads(_json(self.constant)))
+        object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
         """The declaration, with its line end."""
@@ -108,9 +109,9 @@ class Stamp:
         version_tail = re.search(rf", {re.escape(name + VERSION_SUFFIX)} = ([0-9]+)\Z", text)
         try:
             if version_tail:
-                stamp = Stamp(name, json.loads(text[: version_tail.start()]), int(version_tail[1]))
+                stamp = Stamp(name, parse(text[: version_tail.start()]), int(version_tail[1]))
             else:
-                constant = json.loads(text)
+                constant = parse(text)
                 stamp = Stamp(name, constant, constant.pop(VERSION_MEMBER))
             # The bytes decide, not their meaning: a line that only reads alike has another CID.
             return stamp if stamp.append_to(template) == derived else None

@@ -13,6 +13,8 @@ import binascii
 import json
 from typing import Any, Final, NamedTuple
 
+from svcnb.protocol.nesting import parse
+
 HEADER: Final = "X-Wallet-Auth"
 
 _MAX_BRACKETS: Final = 500
@@ -57,7 +59,7 @@ def decode_wallet_auth(value: str) -> WalletAuth | None:
         text = base64.b64decode(value.strip(), validate=True).decode()
         if text.count("[") + text.count("{") > _MAX_BRACKETS:
             return None
-        found = json.loads(text)
+        found = parse(text)
     except (binascii.Error, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):

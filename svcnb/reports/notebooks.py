@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.stripping import names_secret
+from svcnb.protocol.nesting import parse
 from svcnb.reports.parameters import ParameterRefused
 
 STARTING_POINT: Final = Path(__file__).with_name("starting-point.ipynb")
@@ -63,7 +64,7 @@ class Parameter:
         if self.kind is bool:
             return _BOOLEANS.get(text.strip().lower(), text)
         try:
-            return json.loads(text)
+            return parse(text)
         except ValueError:
             return text
 
@@ -147,7 +148,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise NotebookUnusable(f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear its outputs.")
-        notebook = json.loads(path.read_bytes())
+        notebook = parse(path.read_bytes())
         cells = [(str(cell["cell_type"]), _text(cell["source"]), _tags(cell)) for cell in notebook["cells"]]
         language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
     except OSError as error:

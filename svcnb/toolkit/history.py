@@ -5,7 +5,6 @@ The client writes the record (`svcnb.client.recorder`); this reads it.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -20,6 +19,7 @@ from svcnb.client.models.billing import dollars
 from svcnb.client.recorder import OFF, connect, default_path
 from svcnb.client.references import ActionRef, KeyRef, key_hash, raw_cid
 from svcnb.protocol.durations import seconds
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.history_imports import LedgerEntry, Merged, add_served, add_triggered, merge_files, triggered
 from svcnb.toolkit.measures import read_measures
 
@@ -378,6 +378,6 @@ def _since(value: datetime | timedelta | str | None) -> float | None:
 def _past(row: sqlite3.Row) -> PastRun:
     kept = {name: row[name] for name in row.keys() if name != "id"}  # noqa: SIM118 - a Row iterates over its values
     for name in ("params", "response"):
-        kept[name] = None if kept[name] is None else json.loads(kept[name])
+        kept[name] = None if kept[name] is None else parse(kept[name])
     kept["started_at"] = datetime.fromtimestamp(kept["started_at"], UTC)
     return PastRun.model_validate(kept)

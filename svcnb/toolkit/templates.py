@@ -21,6 +21,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.protocol.action import Action
 from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.nesting import parse
 
 VERSION: Final = 1
 
@@ -295,6 +296,6 @@ def _read(path: Path) -> _Content:
     if not path.exists():
         return _Content()
     try:
-        return _Content.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
     except (ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(f"{path} is no registry of templates: {error}", hint="Name another file.") from error

@@ -8,7 +8,6 @@ what would change the world of all (time, faults, reset, snapshots, the network)
 from __future__ import annotations
 
 import hmac
-import json
 import re
 import secrets
 import socket
@@ -19,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.protocol.nesting import parse
 from svcnb.workshop.roster import Learner, UnknownLearner
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Desk:
             raise _Refused(UNPROCESSABLE, "The body is no JSON.", "Send a JSON object.") from None
 
     def _forward(self, method: str, path: str, raw: bytes) -> Any:
-        body = json.loads(raw or b"{}") if method in _WRITES else None
+        body = parse(raw or b"{}") if method in _WRITES else None
         return self._room.emulator.request(method, path, body)
 
 

@@ -11,12 +11,12 @@ one who was reset gets the new account at the next start. It works with every sp
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, Final
 
 from svcnb.control.plane import ControlPlane
+from svcnb.protocol.nesting import parse
 
 DESK_FILE: Final = "desk.json"
 
@@ -36,7 +36,7 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
     if folder is None:
         url, token = os.environ["SVC_DESK_URL"], os.environ["SVC_DESK_TOKEN"]
     else:
-        desk = json.loads((Path(folder) / DESK_FILE).read_text(encoding="utf-8"))
+        desk = parse((Path(folder) / DESK_FILE).read_text(encoding="utf-8"))
         url, token = desk["url"], desk["token"]
     answer = ControlPlane(url, token).request("POST", f"/learners/{learner}/add", {})
     return {str(name): str(value) for name, value in answer["environment"].items()}

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 from svcnb.workshop.saved import Saved
 
@@ -99,7 +100,7 @@ class Roster:
         self._content = _Content()
         if path is not None and path.exists():
             try:
-                document = json.loads(path.read_text(encoding="utf-8"))
+                document = parse(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
                 raise InvalidArgument(str(error), hint="Or choose another folder.") from error

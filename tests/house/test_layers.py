@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "parts": set(),
     "exit_codes": set(),
     "logs": set(),
-    "control_tokens": {"parts"},
+    "control_tokens": {"parts", "protocol"},
     "migrations": set(),
     "client": FLOOR,
     "emulator": FLOOR,

@@ -82,6 +82,7 @@ def test_a_notebook_without_a_tagged_cell_says_how_to_tag_one(tmp_path) -> None:
     assert "tag 'parameters'" in str(caught.value.hint)
 
 
+@pytest.mark.usefixtures("high_recursion_limit")
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -24,6 +24,7 @@ from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
+from svcnb.protocol.nesting import parse
 
 SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
 """Version 0 did not say its version."""
@@ -185,7 +186,7 @@ class PendingFolder:
         try:
             key = self.key_file.read_bytes()
             _require_private(self.key_file)
-            document = SCHEMA.read(json.loads(_open(key, sealed)), path)
+            document = SCHEMA.read(parse(_open(key, sealed)), path)
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:

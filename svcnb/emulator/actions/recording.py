@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse
+from svcnb.protocol.nesting import parse
 
 VERSION = 1
 
@@ -59,7 +60,7 @@ class Recording:
         except OSError as error:
             raise RecordingError(f"the recording {path} cannot be read: {error.strerror}") from None
         try:
-            content = json.loads(text)
+            content = parse(text)
             if content["version"] != VERSION:
                 raise RecordingError(f"the recording {path} has version {content['version']}, want {VERSION}")
             for exchange in content["exchanges"]:

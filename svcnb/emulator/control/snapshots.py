@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from svcnb.emulator.billing.shared_holds import HOLDS
 from svcnb.emulator.database import Connection, inserting
 from svcnb.emulator.schema import META, Table, tables
+from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
@@ -95,11 +96,11 @@ class Snapshots:
             )
             if row is None:
                 return False
-            service.clock.check(json.loads(row["clock"]))  # before anything is replaced
+            service.clock.check(parse(row["clock"]))  # before anything is replaced
             await service.chain.import_snapshot(row["chain"])
             await service.store.run(lambda connection: _unpack(connection, row["content"]))
-            service.randomness.restore(json.loads(row["randomness"]))
-            service.clock.restore(json.loads(row["clock"]))
+            service.randomness.restore(parse(row["randomness"]))
+            service.clock.restore(parse(row["clock"]))
             await self._forget()
         return True
 
@@ -145,7 +146,7 @@ def _pack(connection: Connection) -> bytes:
 
 
 def _unpack(connection: Connection, packed: bytes) -> None:
-    content: dict[str, list[list[Any]]] = json.loads(zlib.decompress(packed))
+    content: dict[str, list[list[Any]]] = parse(zlib.decompress(packed))
     _wipe(connection)
     for each in tables():
         if rows := content.get(each.name):

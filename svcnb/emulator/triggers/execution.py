@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     import httpx
@@ -173,7 +174,7 @@ class OverHttp:
 
 def _parsed(data: bytes) -> Any:
     try:
-        return json.loads(data)
+        return parse(data)
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 import svcnb.emulator.triggers.tables  # noqa: F401 - a database that is made for these records has them
 from svcnb.emulator.database import Connection, setting
+from svcnb.protocol.nesting import parse
 
 
 def to_json(value: object) -> str:
@@ -18,7 +19,7 @@ def to_json(value: object) -> str:
 
 def from_json(text: str | None) -> Any:
     """The value of a JSON column."""
-    return None if text is None else json.loads(text)
+    return None if text is None else parse(text)
 
 
 def rfc3339(moment: float | None) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from svcnb.protocol.action import Action
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.exercises.choices import EXPECTED, choose
 from svcnb.toolkit.exercises.exercise import Exercise
 
@@ -44,7 +44,7 @@ def _derived(answer: Any) -> str | None:
     name, _, value = constant.partition(" = ")
     if name != "LIMIT":
         return f"the template reads a constant named LIMIT, and this action defines {name}: pass name='LIMIT'."
-    cents = json.loads(value.strip().removesuffix(";")).get("cents")
+    cents = parse(value.strip().removesuffix(";")).get("cents")
     if not isinstance(cents, int) or isinstance(cents, bool):
         return "the template compares LIMIT.cents with a number: derive it with {'cents': a whole number}."
     if cents in _TAKEN_CENTS:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
@@ -35,7 +36,7 @@ class SecretsFile:
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
             raise InvalidArgument(f"others may read {self.path}", hint=f"Run: chmod 600 {self.path}")
         try:
-            held = json.loads(self.path.read_text(encoding="utf-8"))
+            held = parse(self.path.read_text(encoding="utf-8"))
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):

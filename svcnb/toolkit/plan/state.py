@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 SCHEMA: Final = DocumentSchema("plan state", 1)
@@ -118,7 +119,7 @@ class State:
 
 def _read(path: Path) -> _Content:
     try:
-        return _Content.model_validate(SCHEMA.read(json.loads(path.read_text(encoding="utf-8")), path))
+        return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
     except UnreadableVersion as error:
         raise InvalidArgument(str(error), hint="Or name another file with state=...") from error
     except (TypeError, ValueError, ValidationError, OSError) as error:

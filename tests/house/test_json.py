@@ -1,0 +1,36 @@
+"""JSON that others wrote is parsed in one place, which measures its depth first (`svcnb.protocol.nesting`)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+OWN_TEXT = {
+    "protocol/nesting.py": "the place",
+    "protocol/contract.py": "the contract's interface, part of the package",
+    "launch.py": "the ready line of the emulator",
+    "cli/doctor.py": "the list of bundled files, part of the package",
+    "cli/_serve.py": "what the launching process writes",
+    "charts/native_process.py": "what the parent process writes",
+    "emulator/actions/frames.py": "measured there, with limits of its own",
+    "emulator/actions/packages.py": "hashes of packages, written by the emulator",
+    "emulator/actions/processes.py": "lines of the emulator's own spawner",
+    "emulator/actions/spawner.py": "lines of the emulator",
+    "emulator/actions/store.py": "a column that the emulator writes, with limits",
+    "emulator/billing/shared_holds.py": "a column that the emulator writes",
+    "emulator/chain/compile.py": "the compiler's answer",
+    "emulator/chain/connection.py": "lines of the emulator's own chain process",
+    "emulator/chain/deploy.py": "the compiled contract, part of the package",
+    "emulator/chain/journal.py": "the emulator's own journal",
+    "emulator/chain/node.py": "the chain node's answer",
+}
+
+
+def test_json_of_files_callers_and_services_is_measured_before_it_is_parsed(root: Path) -> None:
+    found = {
+        str(file.relative_to(root / "svcnb"))
+        for file in (root / "svcnb").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"load", "loads"} and ast.unparse(node.value) == "json"
+    }
+    assert found == set(OWN_TEXT)
