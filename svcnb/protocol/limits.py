@@ -45,6 +45,8 @@ MAX_JSON_VALUES: Final = 250_000
 SCHEDULE_SCAN_S: Final = 30
 CHAIN_EVENT_SCAN_S: Final = 15
 CHAIN_CONFIRMATIONS: Final = 12
+MIN_TRIGGERS_TOKEN: Final = 20
+MAX_TRIGGERS_TOKEN: Final = 1_024
 WEBHOOK_POSTS_PER_ADDRESS: Final = 60
 WEBHOOK_POSTS_PER_USER: Final = 120
 RUN_RETRIES: Final = 3
@@ -129,3 +131,17 @@ class ActionLimits(NamedTuple):
     client_timeout_ms_buffer: int = 5_000
     max_fetch_bytes: int = 50 * 1024 * 1024
     fetch_timeout_ms: int = 60_000
+
+
+def is_triggers_token(text: str) -> bool:
+    """Whether a text can be a bearer token of the triggers service: 20 to 1,024 printable ASCII characters, no spaces.
+
+    Args:
+        text: The token, without its scheme.
+    """
+    return (
+        MIN_TRIGGERS_TOKEN <= len(text) <= MAX_TRIGGERS_TOKEN
+        and text.isascii()
+        and text.isprintable()
+        and " " not in text
+    )

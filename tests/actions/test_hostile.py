@@ -50,8 +50,8 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     "a loop of microtasks": ("const main = async () => { for (;;) await null; }", TIMEOUT),
     "a chain of promises": ("const f = () => Promise.resolve().then(f); const main = f;", TIMEOUT),
     "a loop of timers": ("const main = () => new Promise(() => { const f = () => setTimeout(f, 0); f(); })", TIMEOUT),
-    "a promise that never settles": ("const main = () => new Promise(() => {})", TIMEOUT),
-    "a thenable that never answers": ("const main = () => ({ then() {} })", TIMEOUT),
+    "a promise that never settles": ("const main = () => new Promise(() => {})", ("ok", "")),
+    "a thenable that never answers": ("const main = () => ({ then() {} })", ("ok", "")),
     "a runaway regular expression": ("const main = () => /^(a+)+$/.test('a'.repeat(40) + 'b')", TIMEOUT),
     "an endless generator": (
         "const main = () => { for (const x of (function* () { for (;;) yield 1; })()); }",
@@ -72,10 +72,10 @@ ATTEMPTS: dict[str, tuple[str, tuple[str, Any]]] = {
     ),
     "swallowing every error for ever": ("const main = () => { for (;;) { try { null.x; } catch {} } }", TIMEOUT),
     "a finally that goes on": ("const main = () => { for (;;) { try { return 1; } finally { continue; } } }", TIMEOUT),
-    "a timer left behind": ("const main = () => { setInterval(() => {}, 1); return 'done'; }", ("ok", "done")),
+    "a timer left behind": ("const main = () => { setInterval(() => {}, 1); return 'done'; }", TIMEOUT),
     "a busy microtask left behind": (
         "const main = () => { setTimeout(() => { for (;;); }, 0); return 'done'; }",
-        ("ok", "done"),
+        TIMEOUT,
     ),
     # --- memory -------------------------------------------------------------------------------------------------
     "arrays without end": ("const main = () => { const a = []; for (;;) a.push(new Array(1e5).fill(0.5)); }", MEMORY),

@@ -55,7 +55,7 @@ async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> No
 
 
 async def test_servers_admit_together_what_one_would(servers: list[Store]) -> None:
-    windows = [RateWindow(10, "ip_rate_limited", "address") for _ in servers]
+    windows = [RateWindow(10, "ip_rate_limited", "address", "--option") for _ in servers]
     posts = [windows[n % 3].count_among_all(servers[n % 3], "1.2.3.4", 100.0) for n in range(30)]
     answers = await asyncio.gather(*posts, return_exceptions=True)
     refused = [answer for answer in answers if answer is not None]

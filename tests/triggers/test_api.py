@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import re
 from typing import Any
 from uuid import uuid4
@@ -45,9 +47,19 @@ async def test_no_bearer_token_is_unauthorized(door, header):
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("token", ["short", "x" * 31, "x" * 513, "x" * 31 + "!", "x" * 40 + " y"])
+@pytest.mark.parametrize("token", ["short", "x" * 19, "x" * 1025, "x" * 31 + "\u00e9", "x" * 40 + " y"])
 async def test_a_malformed_token_is_unauthorized(door, token):
     assert await refused(door, "GET", "/api/me", headers={"Authorization": f"Bearer {token}"}) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize(
+    "token", ["x" * 20, "x" * 1024, "q+/Yp0w5Xn1kR8m2Zs4tUv6wAb9cDe0fGh1iJk2lMn8=", "!#$%&'*+.^_`|~" * 2]
+)
+async def test_any_printable_token_can_be_approved(door, token):
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).decode().rstrip("=")
+    await door.service.triggers.identity.approve(challenge)
+    answer = await door.http.get("/api/me", headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 200
 
 
 # --- triggers -------------------------------------------------------------------------------------------------------
@@ -497,6 +509,7 @@ async def test_posts_are_limited_by_address_and_by_owner(make_door):
         await door.post(pair[number % 2])
     answer = await door.http.post(f"/webhook/{pair[0]['id']}", content=b"x")
     assert (answer.status_code, answer.json()["error"]) == (429, "ip_rate_limited")
+    assert "--webhook-posts-per-address" in answer.json()["message"]
     door.service.triggers.posts_by_address.clear()
     for number in range(60):
         await door.post(pair[number % 2])

@@ -24,7 +24,14 @@ from svcnb.client.secret import Secret
 from svcnb.protocol.cron import Cron
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.event_signature import Event
-from svcnb.protocol.limits import MAX_WEBHOOK_BYTES, RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
+from svcnb.protocol.limits import (
+    MAX_TRIGGERS_TOKEN,
+    MAX_WEBHOOK_BYTES,
+    MIN_TRIGGERS_TOKEN,
+    RUNS_PAGE_DEFAULT,
+    RUNS_PAGE_MAX,
+    is_triggers_token,
+)
 from svcnb.protocol.wire.triggers import Accepted, CreateTrigger
 
 T = TypeVar("T")
@@ -386,9 +393,10 @@ def door_of(url: str | None, token: str | Secret | None) -> Door:
         )
     secret = new_token() if token is None else Secret(token)
     text = secret.reveal()
-    if not 32 <= len(text) <= 512 or not all(sign.isascii() and (sign.isalnum() or sign in "-_.~") for sign in text):  # noqa: PLR2004 - as said below
+    if not is_triggers_token(text):
         raise ConfigError(
-            "the triggers token cannot be one: 32 to 512 characters of A-Z a-z 0-9 - _ . ~",
+            f"invalid triggers token of {len(text)} characters: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} "
+            "printable ASCII characters without spaces",
             hint="Leave it out to make a new one, which a user then approves.",
         )
     return Door(url, secret)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -16,6 +19,7 @@ from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.answers import encode
+from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.emulator.offload import LARGE_BYTES, offload
 from svcnb.protocol.cid import source_cid
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
     from svcnb.protocol.vocabulary import Vocabulary
 
 _TAG: Final = "Execution"
+_WATCH_AFTER_S: Final = 0.1
+# What proxies write into their logs for it; no answer carries it.
+_CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 
 
@@ -78,9 +85,13 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
         raise
     try:
         await service.faults.check("runtime")
-        outcome = await service.engine.run(
-            source, body.js_params, service.settings.limits, _host(call, cid, action_hash)
-        )
+        async with _while_connected(call):
+            outcome = await service.engine.run(
+                source, body.js_params, service.settings.limits, _host(call, cid, action_hash)
+            )
+    except CallerGone:
+        note.abandoned()
+        raise
     except EngineUnavailable as error:
         down = Unavailable("The actions runtime")
         note.refused(down, "unavailable")
@@ -101,6 +112,40 @@ async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
     if pays is not None:
         await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
     raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
+
+
+@asynccontextmanager
+async def _while_connected(call: Call) -> AsyncIterator[None]:
+    """Ends what it encloses when the caller closes the connection, so that the run gives its slot back.
+
+    Raises:
+        CallerGone: The caller closed the connection.
+    """
+    loop = asyncio.get_running_loop()
+    watching: list[asyncio.Task[None]] = []
+
+    async def watch(patience: asyncio.Timeout) -> None:
+        while (await call.request.receive())["type"] != "http.disconnect":
+            pass
+        patience.reschedule(loop.time())
+
+    def begin(patience: asyncio.Timeout) -> None:
+        watching.append(asyncio.ensure_future(watch(patience)))
+
+    patience = asyncio.timeout(None)
+    # Most runs are over before: they need no task that watches.
+    later = loop.call_later(_WATCH_AFTER_S, begin, patience)
+    try:
+        async with patience:
+            yield
+    except TimeoutError:
+        if patience.expired():
+            raise CallerGone from None
+        raise
+    finally:
+        later.cancel()
+        for task in watching:
+            task.cancel()
 
 
 async def _source(call: Call, body: RunActionRequest) -> tuple[str, str]:
@@ -189,6 +234,10 @@ class _Note:
 
     def refused(self, refusal: ServiceError, kind: str) -> None:
         self._add("refused", refusal.status, error=refusal.message, error_kind=kind)
+
+    def abandoned(self) -> None:
+        text = "The caller closed the connection, which ended the run. Nothing was charged."
+        self._add("failed", _CLIENT_CLOSED_REQUEST, error=text, error_kind="disconnected")
 
     def ended(self, outcome: Outcome, status: int, cost_cents: int) -> None:
         self._add(

@@ -302,6 +302,8 @@ class Session:
                 # In the next turn: what is asked and called off at once has been asked all the same, which a host that
                 # repeats a run has to know.
                 asyncio.get_running_loop().call_soon(task.cancel)
+                # The isolate's event loop is not empty before every call is answered. It ignores a second answer.
+                self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
             if call_id < 1 or call_id in self._calls:

@@ -21,10 +21,10 @@ from svcnb.emulator.database import Connection
 from svcnb.emulator.store import Store
 from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.emulator.triggers.store import rfc3339
+from svcnb.protocol.limits import MAX_TRIGGERS_TOKEN, MIN_TRIGGERS_TOKEN, is_triggers_token
 
 DEFAULT_EMAIL: Final = "owner@localhost"
 SESSION_S: Final = 7 * 24 * 3600
-_TOKEN: Final = re.compile(r"[A-Za-z0-9_.~-]{32,512}\Z")
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,190}\Z")
 _NAMESPACE: Final = uuid.UUID("a2b1f1f4-93a5-5a0c-8d0d-6a4d5fd1c2b7")
@@ -89,8 +89,11 @@ class Identity:
         Raises:
             Refused: 401, the token is malformed, unknown or revoked.
         """
-        if not _TOKEN.match(token):
-            raise _unauthorized("The bearer token is malformed: it has 32 to 512 characters of A-Z a-z 0-9 - _ . ~")
+        if not is_triggers_token(token):
+            raise _unauthorized(
+                f"The bearer token is malformed: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} printable ASCII "
+                "characters without spaces"
+            )
         challenge = challenge_of(token)
         user = await self._store.run(lambda connection: self._use(connection, challenge))
         if user is None and self._auto_approve:

@@ -54,8 +54,12 @@ class Triggers:
             service.custody.sealing_key("trigger sessions"),
             auto_approve=settings.auto_approve_agents,
         )
-        self.posts_by_address = RateWindow(settings.webhook_posts_per_address, "ip_rate_limited", "address")
-        self.posts_by_user = RateWindow(settings.webhook_posts_per_user, "user_rate_limited", "owner")
+        self.posts_by_address = RateWindow(
+            settings.webhook_posts_per_address, "ip_rate_limited", "address", "--webhook-posts-per-address"
+        )
+        self.posts_by_user = RateWindow(
+            settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user"
+        )
         self._execution = _execution(settings)
         self.lanes = Lanes(
             service.store,

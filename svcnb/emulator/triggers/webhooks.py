@@ -11,12 +11,13 @@ import base64
 import re
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 from svcnb.emulator import rates
 from svcnb.emulator.http.body import read_json_now
 from svcnb.emulator.store import Store
-from svcnb.emulator.triggers.errors import Refused, bad, limited
+from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.protocol.vocabulary import Vocabulary
 
 _KEPT: Final = frozenset(
@@ -33,6 +34,23 @@ _KEPT: Final = frozenset(
         "webhook-timestamp",
         "svix-id",
         "svix-timestamp",
+        # PayPal: all five are part of the verification, the signature itself in paypal-transmission-sig.
+        "paypal-auth-algo",
+        "paypal-cert-url",
+        "paypal-transmission-id",
+        "paypal-transmission-sig",
+        "paypal-transmission-time",
+        # Timestamps and nonces that are signed together with the body: SendGrid, HubSpot, Zoom, QuickNode.
+        "x-twilio-email-event-webhook-timestamp",
+        "x-hubspot-request-timestamp",
+        "x-zm-request-timestamp",
+        "x-qn-nonce",
+        "x-qn-timestamp",
+        # Signatures whose names do not say so: Trello, Plaid (a JWT).
+        "x-trello-webhook",
+        "plaid-verification",
+        # Signed by senders that use HTTP message signatures (RFC 9421) or their drafts.
+        "date",
     }
 )
 _KEPT_PREFIXES: Final = ("x-forwarded",)
@@ -79,18 +97,17 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
         content_type: Header of the request.
         headers: From `safe_headers`.
 
-    Raises:
-        Refused: 400 ``invalid_json``, the content type says JSON and the body is none.
+    A body that is not JSON is text, whatever its content type says: senders test an address with an empty body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
     except UnicodeDecodeError:
         raw, encoding = base64.b64encode(body).decode(), "base64"
     media_type = content_type.partition(";")[0].strip().lower()
+    event: Any = raw if encoding == "utf-8" else body.decode("utf-8", "replace")
     if _JSON.match(media_type):
-        event = _parsed(body)
-    else:
-        event = raw if encoding == "utf-8" else body.decode("utf-8", "replace")
+        with suppress(ValueError, RecursionError):
+            event = read_json_now(body)
     return {
         "source": "webhook",
         "event": event,
@@ -100,13 +117,6 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     }
 
 
-def _parsed(body: bytes) -> Any:
-    try:
-        return read_json_now(body)
-    except ValueError as error:
-        raise bad("invalid_json", f"The content type says JSON and the body is not valid JSON: {error}.") from None
-
-
 class RateWindow:
     """Posts of the last 60 seconds, by sender or by owner.
 
@@ -114,10 +124,12 @@ class RateWindow:
         limit: Most posts in any 60 seconds; None for no limit.
         code: Error code of a refusal.
         whose: In the refusal's text.
+        option: The command line's option that sets the limit, in the refusal's text.
     """
 
-    def __init__(self, limit: int | None, code: str, whose: str) -> None:
+    def __init__(self, limit: int | None, code: str, whose: str, option: str) -> None:
         self._limit = limit
+        self._option = option
         self._code = code
         self._whose = whose
         self._posts: dict[str, deque[float]] = {}
@@ -159,7 +171,10 @@ class RateWindow:
             raise self._refusal(wait_s)
 
     def _refusal(self, wait_s: float) -> Refused:
-        text = f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}."
+        text = (
+            f"More than {self._limit} posts within {_WINDOW_S} s from one {self._whose}. To allow more, start the "
+            f"emulator with {self._option} NUMBER."
+        )
         return limited(self._code, text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:

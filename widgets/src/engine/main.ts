@@ -15,6 +15,8 @@ import { REHEARSAL, Runner } from "./runtime/run.ts";
 import { hideOwnFrames } from "./runtime/stack.ts";
 import { mendTimers } from "./runtime/timers.ts";
 
+const listen = addEventListener;
+
 install(wasm);
 mendTimers();
 const runner = new Runner(internals, JSON.parse(Deno.args[0]!), rest);
@@ -46,6 +48,8 @@ async function serve(): Promise<void> {
   const job = receiveSync();
   if (job !== null) {
     setSecret(job.blob);
+    // Deno dispatches this event when its event loop is empty, before it exits.
+    listen("beforeunload", () => runner.finish());
     await runner.start(job.body);
   }
 }

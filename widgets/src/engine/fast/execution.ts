@@ -20,6 +20,7 @@ export interface Entries {
   readonly settle: Value;
   readonly fire: Value;
   readonly stray: Value;
+  readonly finish: Value;
   /** Where the mailbox begins in memory, and its bytes. */
   readonly mailbox: number;
   readonly mailboxBytes: number;
@@ -51,6 +52,9 @@ const BRIEF_MS = 10;
 // What Deno takes without a warning.
 const LONGEST_DELAY = 2 ** 31 - 1;
 
+/** A frame with an id is a call, which the service answers; anchored, so that only the beginning is looked at. */
+const CALL = /^\{"kind":"([a-z_]+)","id":(\d+)/;
+
 const utf8 = new TextEncoder();
 
 /** Processor time of this thread so far, in milliseconds: those that compile in the background do not count. */
@@ -68,6 +72,10 @@ export class Execution implements Host {
   readonly #rejected = new Map<number, Value>();
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
   readonly #due: number[] = [];
+  /** Timers that do not keep the event loop alive. */
+  readonly #weak = new Set<number>();
+  /** Calls to the service without an answer, cancelled ones among them. */
+  readonly #unanswered = new Set<number>();
   #wake: (() => void) | null = null;
   #console: Console | null = null;
   #lines: string[] = [];
@@ -101,6 +109,7 @@ export class Execution implements Host {
   /** Brings the answer to a call. */
   settle(id: number, json: string, blob: Uint8Array): void {
     const vm = this.#vm;
+    this.#unanswered.delete(id);
     this.#work(() => vm.call(this.#entries.settle, vm.newNumber(id), vm.newString(json), vm.newBytes(blob)));
   }
 
@@ -116,6 +125,13 @@ export class Execution implements Host {
   /** Whether a timer may still become due. */
   get hasTimers(): boolean {
     return this.#timers.size > 0 || this.#due.length > 0;
+  }
+
+  /** Ends the run if its event loop is empty: no timer is pending that keeps it, and no call to the service. */
+  finishIfIdle(): void {
+    if (this.#unanswered.size > 0 || this.#due.length > 0) return;
+    for (const id of this.#timers.keys()) if (!this.#weak.has(id)) return;
+    this.#work(() => this.#vm.call(this.#entries.finish));
   }
 
   /** Waits until a timer is due. */
@@ -239,6 +255,8 @@ export class Execution implements Host {
       const blob = vm.isUndefined(args[2]!) ? undefined : vm.bytes(args[2]!).slice();
       this.#send(json, blob);
       if (json.startsWith(`{"kind":"end"`)) throw new Stop("end");
+      const call = CALL.exec(json);
+      if (call !== null && call[1] !== "cancel") this.#unanswered.add(Number(call[2]));
       return vm.undefined;
     }
     const texts = args.slice(1).map((value) => vm.text(value));
@@ -253,6 +271,10 @@ export class Execution implements Host {
         return vm.undefined;
       case "clear":
         this.#clearTimer(Number(first));
+        return vm.undefined;
+      case "hold":
+        if (second === "1") this.#weak.delete(Number(first));
+        else this.#weak.add(Number(first));
         return vm.undefined;
     }
     let answer: object;

@@ -110,6 +110,7 @@ export function makeImage(module: WebAssembly.Module, realm: string): Uint8Array
     settle: vm.member(entry, "settle"),
     fire: vm.member(entry, "fire"),
     stray: vm.member(entry, "stray"),
+    finish: vm.member(entry, "finish"),
     mailbox: place,
     mailboxBytes: MAILBOX_BYTES,
   };

@@ -100,6 +100,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
   try {
     execution.start(JSON.stringify(job), job, arrived);
     for (;;) {
+      execution.finishIfIdle();
       let frame: Frame | null;
       if (execution.hasTimers || arriving !== null) {
         arriving ??= receive();
@@ -142,6 +143,7 @@ for (let n = 0; n < 12; n++) {
       { source: REHEARSED, timeoutMs: 10_000, memoryBytes: 2 ** 26, busyMs: 0 },
       performance.now(),
     );
+    execution.finishIfIdle();
   } catch (error) {
     if (!(error instanceof Stop) || error.kind !== "end") throw error;
   }

@@ -30,7 +30,6 @@ const SECRET = 16;
 const { stdin, stdout } = Deno;
 const { read, readSync } = stdin;
 const { writeSync } = stdout;
-const later = setTimeout;
 
 const secret = new Bytes(SECRET);
 let capacity = 1 << 16;
@@ -97,10 +96,10 @@ export function receiveSync(): Frame | null {
 
 /**
  * The answer is out, and the host is about to end this process. Until then it shall not take the core on which the host
- * was just woken, whatever the action has left behind. Where the pump reads already, it goes on as it was.
+ * was just woken, whatever the action has left behind. Where a read is pending already, it goes on as it was.
  */
 export function rest(): void {
-  if (!pumping) reflectApply(readSync, stdin, [new Bytes(1)]);
+  if (!reading) reflectApply(readSync, stdin, [new Bytes(1)]);
 }
 
 /** The next frame, without keeping timers from running. Null when the host is gone. */
@@ -155,25 +154,20 @@ interface Waiting {
 }
 
 const waiting: Record<number, Waiting> = createObject(null);
+/** Calls that the host has not answered yet, cancelled ones among them. */
+const unanswered: Record<number, true> = createObject(null);
+let unansweredCount = 0;
 let lastCall = 0;
-let pumping = false;
+let reading = false;
 
-/** Reads answers for as long as the process lives. The pending read keeps the event loop from running dry. */
-export function startPump(): void {
-  if (pumping) return;
-  pumping = true;
-  pump();
-}
-
-/** The same after the current turn: most runs are over by then. */
-export function startPumpLater(): void {
-  reflectApply(later, globalThis, [startPump, 0]);
-}
-
+/** Reads answers for as long as any are due: a pending read keeps the event loop from being empty. */
 function pump(): void {
+  if (reading || unansweredCount === 0) return;
+  reading = true;
   if (filled === capacity) enlarge(capacity * 2);
   const arriving = reflectApply(read, stdin, [new Bytes(input, filled)]) as Promise<number | null>;
   promiseThen(arriving, (count) => {
+    reading = false;
     if (count === null) return;
     filled += count;
     for (let frame = takeFrame(); frame !== null; frame = takeFrame()) settle(frame);
@@ -183,6 +177,10 @@ function pump(): void {
 
 function settle(frame: Frame): void {
   const { id, error } = frame.body;
+  if (unanswered[id]) {
+    delete unanswered[id];
+    unansweredCount--;
+  }
   const caller = waiting[id];
   if (caller === undefined) return;
   delete waiting[id];
@@ -219,11 +217,13 @@ export function call(kind: string, members: string, blob?: Uint8Array): Call {
     waiting[id] = { resolve, reject };
   });
   send(`{"kind":"${kind}","id":${id}${members}}`, blob);
-  startPump();
+  unanswered[id] = true;
+  unansweredCount++;
+  pump();
   return { id, answer };
 }
 
-/** Forgets a call whose answer nobody waits for, and tells the host. */
+/** Forgets a call whose answer is not needed, and tells the host, which answers it all the same. */
 export function cancel(id: number): void {
   if (waiting[id] === undefined) return;
   delete waiting[id];

@@ -32,6 +32,7 @@ const appendHeader = uncurryThis(Headers.prototype.append);
 const signalAborted = getter<boolean>(AbortSignal.prototype, "aborted");
 const signalReason = getter<unknown>(AbortSignal.prototype, "reason");
 const listen = uncurryThis(EventTarget.prototype.addEventListener);
+const unlisten = uncurryThis(EventTarget.prototype.removeEventListener);
 
 /** Statuses whose response has no body by definition. */
 const BODILESS = [204, 205, 304];
@@ -93,11 +94,17 @@ export function makeFetch(): typeof fetch {
       body,
     );
     const frame = await new PromiseConstructor<Frame>((resolve, reject) => {
-      promiseThen(answer, resolve, reject);
-      listen(signal, "abort", () => {
+      const onAbort = () => {
         cancel(id);
         reject(signalReason(signal));
-      });
+      };
+      // A signal that something listens to keeps its timer, and so the run, alive.
+      const done = <T>(settle: (value: T) => void) => (value: T) => {
+        unlisten(signal, "abort", onAbort);
+        settle(value);
+      };
+      promiseThen(answer, done(resolve), done(reject));
+      listen(signal, "abort", onAbort);
     });
     // data: and blob: addresses have no host to ask; they are counted like any other request.
     if (frame.body.local === true) return await reflectApply(localFetch, globalThis, [request]) as Response;

@@ -2,7 +2,7 @@
 import { fillHeaders, installNamespace, makeNamespace } from "./actions.ts";
 import type { Namespace } from "./actions.ts";
 import { openCalls } from "./call_limits.ts";
-import { send, startPumpLater } from "./channel.ts";
+import { send } from "./channel.ts";
 import { Log } from "./console.ts";
 import { describe } from "./failure.ts";
 import { forgetHandover, linkImports } from "./imports.ts";
@@ -91,7 +91,7 @@ export class Runner {
     describe(new Error("rehearsal"), "in promise", this.#internals.inspect);
   }
 
-  /** Starts the job; its end frame goes out as soon as `main` has settled. */
+  /** Starts the job. Unless it fails, its end frame goes out when the event loop is empty: see `finish`. */
   async start(job: Job): Promise<void> {
     fillHeaders(this.#namespace, job.headers);
     this.#responses.open(job.maxResponseBytes);
@@ -113,9 +113,6 @@ export class Runner {
       return;
     }
     const params = jsonParse(job.params);
-    // Whoever still waits after the first turn waits for the host, a timer, or for ever: then the host's deadline ends
-    // it. Set before the action runs, which may break timers.
-    startPumpLater();
     try {
       evaluate(source);
     } catch (thrown) {
@@ -124,6 +121,15 @@ export class Runner {
       return;
     }
     this.#callMain(params, evaluate);
+  }
+
+  /**
+   * Ends the run with what was set so far, because the event loop is empty.
+   *
+   * By then timers and calls that were pending when `main` settled have run. A `main` that has not settled never will.
+   */
+  finish(): void {
+    this.#end(`{"kind":"end","ok":true}`, encode(this.#responses.text));
   }
 
   #makeNamespace(): Namespace {
@@ -138,9 +144,7 @@ export class Runner {
         if (value !== undefined) responses.store(value);
       } catch (error) {
         fail(error);
-        return;
       }
-      this.#end(`{"kind":"end","ok":true}`, encode(responses.text));
     };
     try {
       // Read from the script scope, where const, let and class live, too.

@@ -33,9 +33,6 @@ export function send(json: string, blob?: Uint8Array): void {
   ask("send", json, blob);
 }
 
-/** There is nothing to read here: answers are brought by the process. */
-export function startPumpLater(): void {}
-
 export function call(kind: string, members: string, blob?: Uint8Array): Call {
   const id = ++lastCall;
   const answer = new PromiseConstructor<Frame>((resolve: (frame: Frame) => void, reject: (error: unknown) => void) => {

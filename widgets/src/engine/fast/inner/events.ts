@@ -1,6 +1,6 @@
 /** Events, and signals to abort with (DOM standard, as far as there is no tree). */
 import { define } from "./define.ts";
-import { trap } from "./host.ts";
+import { ask, trap } from "./host.ts";
 
 type Listener = ((event: Event) => void) | { handleEvent(event: Event): void };
 
@@ -10,6 +10,14 @@ interface Entry {
   readonly once: boolean;
   removed: boolean;
 }
+
+/**
+ * For signals with a timer: says whether a target listens to them. The timer keeps the event loop alive only while one
+ * does, as Deno's does.
+ */
+const HOLD = new WeakMap<EventTarget, (by: EventTarget, held: boolean) => void>();
+/** Listens to a signal on behalf of a signal that follows it, which does not keep a timer alive. */
+let follow: (target: EventTarget, listener: Listener) => void;
 
 const STATE = new WeakMap<Event, { target: EventTarget | null; prevented: boolean; stopped: boolean }>();
 
@@ -62,7 +70,14 @@ class CustomEvent extends Event {
 }
 
 class EventTarget {
+  static {
+    follow = (target, listener) => {
+      target.#followers = [...target.#followers, { type: "abort", listener, once: false, removed: false }];
+    };
+  }
+
   #entries: Entry[] = [];
+  #followers: Entry[] = [];
 
   addEventListener(type: unknown, listener: Listener | null, options?: boolean | Record<string, unknown>): void {
     if (listener === null || listener === undefined) return;
@@ -73,6 +88,7 @@ class EventTarget {
     if (this.#entries.some((entry) => entry.type === name && entry.listener === listener)) return;
     const once = typeof options === "object" && options !== null && Boolean(options.once);
     this.#entries = [...this.#entries, { type: name, listener, once, removed: false }];
+    this.#hold();
   }
 
   removeEventListener(type: unknown, listener: Listener | null): void {
@@ -81,13 +97,18 @@ class EventTarget {
       entry.removed = true;
       return false;
     });
+    this.#hold();
+  }
+
+  #hold(): void {
+    HOLD.get(this)?.(this, this.#entries.some(({ type }) => type === "abort"));
   }
 
   dispatchEvent(event: Event): boolean {
     const state = STATE.get(event);
     if (state === undefined) return trap("dispatchEvent of something else than an event");
     state.target = this;
-    for (const entry of this.#entries) {
+    for (const entry of [...this.#entries, ...this.#followers]) {
       if (entry.removed || entry.type !== event.type) continue;
       if (entry.once) this.removeEventListener(entry.type, entry.listener);
       try {
@@ -128,19 +149,32 @@ export class AbortSignal extends EventTarget {
 
   static timeout(milliseconds: number): AbortSignal {
     const signal = new AbortSignal(MAKE);
-    setTimeout(() => ABORT.get(signal)!(new DOMException("Signal timed out.", "TimeoutError")), milliseconds);
+    const late = () => ABORT.get(signal)!(new DOMException("Signal timed out.", "TimeoutError"));
+    const timer = Number(setTimeout(late, milliseconds));
+    const holders = new Set<EventTarget>();
+    HOLD.set(signal, (by, held) => {
+      if (held) holders.add(by);
+      else holders.delete(by);
+      ask("hold", timer, holders.size > 0 ? 1 : 0);
+    });
+    ask("hold", timer, 0);
     return signal;
   }
 
   static any(signals: Iterable<AbortSignal>): AbortSignal {
     const made = new AbortSignal(MAKE);
+    const sources: AbortSignal[] = [];
     for (const signal of signals) {
       if (signal.aborted) {
         ABORT.get(made)!(signal.reason);
         break;
       }
-      signal.addEventListener("abort", () => ABORT.get(made)!(signal.reason));
+      follow(signal, () => ABORT.get(made)!(signal.reason));
+      sources.push(signal);
     }
+    HOLD.set(made, (by, held) => {
+      for (const source of sources) HOLD.get(source)?.(by, held);
+    });
     return made;
   }
 

@@ -71,6 +71,10 @@ realm.__entry = {
   start(job: string): void {
     runner.start(JSON.parse(job));
   },
+  /** The event loop is empty. */
+  finish(): void {
+    runner.finish();
+  },
   settle,
   fire,
   stray,
