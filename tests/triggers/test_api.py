@@ -47,7 +47,7 @@ async def test_no_bearer_token_is_unauthorized(door, header):
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("token", ["short", "x" * 19, "x" * 1025, "x" * 31 + "\u00e9", "x" * 40 + " y"])
+@pytest.mark.parametrize("token", ["short", "x" * 19, "x" * 1025, "x" * 40 + " y"])
 async def test_a_malformed_token_is_unauthorized(door, token):
     assert await refused(door, "GET", "/api/me", headers={"Authorization": f"Bearer {token}"}) == (401, "unauthorized")
 
@@ -417,10 +417,19 @@ async def test_doors_that_do_not_open(door):
     assert await posted(schedule["id"]) == (404, "not_found")
     assert await posted(off["id"]) == (410, "trigger_disabled")
     assert await posted(on["id"], content=b"x" * 262_145) == (413, "body_too_large")
-    json_type = {"content-type": "application/json"}
-    assert await posted(on["id"], content=b"{", headers=json_type) == (400, "invalid_json")
     assert (await door.http.get(f"/webhook/{on['id']}")).status_code == 405
     assert await door.runs(on) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"ping", b"{"])
+async def test_a_json_content_type_with_another_body_is_accepted_as_text(door, content):
+    key = await door.account()
+    trigger = await door.trigger(key, "async function main(p) { return [p.event, p.event_raw]; }")
+    headers = {"content-type": "application/json"}
+    answer = await door.http.post(f"/webhook/{trigger['id']}", content=content, headers=headers)
+    assert answer.status_code == 202
+    (run,) = await door.ended(trigger)
+    assert run["response"]["response"] == [content.decode(), content.decode()]
 
 
 async def test_a_body_of_the_largest_size_is_taken_whole(door):
