@@ -15,7 +15,7 @@ from svcnb.emulator.actions.fairness import Places, Shares
 from svcnb.emulator.actions.spawner import _confine
 
 WORKS = "const main = (n) => [n]"
-WAITS = "const main = () => new Promise(() => {})"
+WAITS = "const main = () => new Promise(() => setInterval(() => {}, 60_000))"
 
 
 class Time:

@@ -160,7 +160,7 @@ def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_is
 
 def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
+    future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (session,) = room.engine._sessions
     os.kill(session._isolate.pid, signal.SIGKILL)
@@ -183,7 +183,7 @@ def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isol
 
 def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
+    future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     spawner = room.engine._pool._host._spawner.pid
     children = of_room(room, live_isolates)
@@ -223,7 +223,7 @@ def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_pat
 
 def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
+    future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     folder = Path(room.engine._pool._host._setup["remove"])
     assert folder.is_dir()
@@ -312,7 +312,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
     room = new_room(spares=1)
-    future = room.submit("const main = () => new Promise(() => {})", timeout_ms=600_000)
+    future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready == 1, "one runs, one is spare")
     (session,) = room.engine._sessions
     running = session._isolate.pid

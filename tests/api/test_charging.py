@@ -99,7 +99,7 @@ def test_failed_executions_can_be_charged_by_a_setting(local):
     assert account.credit() == 5 - account.price(ran)
 
 
-FOREVER = "async function main() { console.log('begun'); await new Promise(() => {}); }"
+FOREVER = "async function main() { console.log('begun'); await new Promise(() => setInterval(() => {}, 60_000)); }"
 
 
 def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):

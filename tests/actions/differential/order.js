@@ -54,7 +54,7 @@ const main = () => { const bad = { get x() { throw new RangeError("getter"); } }
 const main = ({ list }) => { let deep = 1; for (let i = 0; i < 60; i++) deep = i % 2 ? [deep] : { d: deep }; const wide = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, { i, s: "x".repeat(i % 7), b: i % 2 === 0, n: i % 5 ? i / 3 : null }])); return { deep, wide, list, copy: JSON.parse(JSON.stringify(wide)).k299 }; };
 
 // a promise that never settles but main returns
-const main = async () => { new Promise(() => {}); setInterval(() => {}, 1000); setTimeout(() => console.log("late"), 500); console.log("now"); return "done"; };
+const main = async () => { new Promise(() => {}); const t = setInterval(() => {}, 10); setTimeout(() => { console.log("late"); clearInterval(t); }, 50); console.log("now"); return "done"; };
 
 // nothing is returned
 const main = async () => { console.log("only this"); };
