@@ -164,7 +164,9 @@ class Settings(BaseModel):
     kept_trigger_runs: int = Field(
         KEPT_TRIGGER_RUNS, ge=1, description="Ended runs of a trigger that are kept; the oldest give way, 64 at a time."
     )
-    trigger_timeout_ms: int = Field(30_000, ge=1, description="Milliseconds until a run's attempt is given up.")
+    trigger_timeout_ms: int | None = Field(
+        None, ge=1, description="Milliseconds until a run's attempt is given up; none means as long as any execution."
+    )
     trigger_execution_url: str | None = Field(
         None, description="Address of another service that executes the runs; none means this emulator."
     )

@@ -10,8 +10,8 @@ Source: specification 4.5 (chain_event); reference facts 10.3; Solidity ABI spec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Final
@@ -57,16 +57,35 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """The arguments of a log, and how they were found.
+
+    Attributes:
+        values: What `Event.decode` returns.
+        indexed: Positions of the arguments that were read from topics, from 0.
+        marked: Whether these were given, not found by trying.
+        ambiguous: Whether other arguments as indexed fit the log too.
+    """
+
+    values: dict[str, Any]
+    indexed: tuple[int, ...]
+    marked: bool
+    ambiguous: bool
+
+
+@dataclass(frozen=True)
 class Event:
     """A parsed event signature.
 
     Attributes:
         name: The event's name.
         arguments: Its arguments in order.
+        none_indexed: Whether it is known that no argument is indexed.
     """
 
     name: str
     arguments: tuple[Argument, ...]
+    none_indexed: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Event:
@@ -111,8 +130,33 @@ class Event:
 
     @property
     def marked(self) -> bool:
-        """Whether indexed arguments were marked."""
-        return any(argument.indexed for argument in self.arguments)
+        """Whether it is known which arguments are indexed."""
+        return self.none_indexed or any(argument.indexed for argument in self.arguments)
+
+    def with_indexed(self, positions: Collection[int]) -> Event:
+        """The same event with its indexed arguments marked.
+
+        Args:
+            positions: Their positions, from 0.
+
+        Raises:
+            InvalidSignature: There is no such argument, or more than `MAX_INDEXED`, or the signature marks others.
+        """
+        if len(set(positions)) > MAX_INDEXED or not all(0 <= place < len(self.arguments) for place in positions):
+            raise InvalidSignature(
+                f"indexed {sorted(positions)} does not fit {self.canonical}",
+                hint=f"write the positions of at most {MAX_INDEXED} of its {len(self.arguments)} arguments, from 0",
+            )
+        marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
+        if marked and marked != set(positions):
+            raise InvalidSignature(
+                f"indexed {sorted(positions)} contradicts the marks of the signature, {sorted(marked)}",
+                hint="mark the indexed arguments in one of the two places",
+            )
+        arguments = tuple(
+            replace(argument, indexed=place in positions) for place, argument in enumerate(self.arguments)
+        )
+        return replace(self, arguments=arguments, none_indexed=not positions)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -139,12 +183,23 @@ class Event:
         Raises:
             UndecodableLog: No assignment fits.
         """
+        return self.read(topics, data).values
+
+    def read(self, topics: Sequence[str], data: str) -> Reading:
+        """As `decode`, with the assignment that was taken.
+
+        Raises:
+            UndecodableLog: No assignment fits.
+        """
         words = [_word(topic) for topic in topics[1:]]
         payload = _bytes(data)
-        for positions in self._assignments(len(words)):
-            values = self._fit(positions, words, payload)
-            if values is not None:
-                return self._named(values)
+        fitting = (
+            (positions, values)
+            for positions in self._assignments(len(words))
+            if (values := self._fit(positions, words, payload)) is not None
+        )
+        for positions, values in fitting:
+            return Reading(self._named(values), positions, self.marked, next(fitting, None) is not None)
         raise UndecodableLog(
             f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not fit {self.canonical}",
             hint="compare the signature with the contract's source; mark indexed arguments to be sure",

@@ -28,6 +28,9 @@ CONTRACT_SIGNATURE_GAS: Final = 1_000_000
 # --- contract (reference facts 6.1) -----------------------------------------------------------------------------
 MAX_GROUP_ENTRIES: Final = 10
 MAX_KEY_GROUPS: Final = 50
+MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
+"""Most bytes of UTF-8 that a name and its description may hold together. A write of a payer has 25,000,000 gas, and a
+new word of 32 bytes costs 22,100 (EIP-2929); this fits beside the largest permission lists."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 

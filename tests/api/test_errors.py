@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import socket
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -201,9 +202,22 @@ def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(ac
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
     assert answer.status_code == 400
-    assert "shorter" in answer.json()
+    assert f"hold {length} bytes" in answer.json()
+    assert "at most 25600 bytes" in answer.json()
     assert account.credit() == before
     assert account.listed("list_groups") == []
+
+
+def test_texts_of_the_largest_size_fit_beside_the_largest_lists(account):
+    groups = [account.group() for _ in range(2)]
+    lists: dict[str, Any] = dict.fromkeys(
+        ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups"),
+        groups * 25,
+    )
+    body = {"name": "n" * 25_000, "description": "é" * 300, **lists}
+    body |= dict.fromkeys(("can_create_groups", "can_delete_groups", "can_create_pkps"), True)
+    assert account.post("add_usage_api_key", body).status_code == 200
+    assert account.post("add_usage_api_key", body | {"name": "n" * 25_001}).status_code == 400
 
 
 def test_the_docs_address_of_an_error_answers(wire):

@@ -546,6 +546,40 @@ async def test_an_attempt_that_takes_too_long_is_given_up_and_its_execution_stop
 
 
 @pytest.mark.asyncio(loop_scope="function")
+@pytest.mark.slow
+async def test_a_run_may_take_longer_than_half_a_minute(make_door):
+    door = await make_door()
+    trigger = await door.trigger(
+        await door.account(),
+        "async function main() { await new Promise((done) => setTimeout(done, 31_000)); return 'done'; }",
+    )
+    await door.post(trigger)
+    (run,) = await door.ended(trigger)
+    assert (run["status"], run["attempt"], run["response"]["response"]) == ("success", 1, "done")
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_a_run_that_may_still_run_elsewhere_is_not_started_again(make_door):
+    """The other service goes on after the timeout: a second attempt would run the action twice at once."""
+    calls = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.append(await reader.readuntil(b"\r\n\r\n"))
+        await reader.read()  # until the caller has gone
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    door = await make_door(trigger_execution_url=url, trigger_timeout_ms=300)
+    trigger = await door.trigger(KEY, ECHO)
+    await door.post(trigger)
+    (run,) = await door.ended(trigger)
+    assert (run["status"], run["attempt"], len(calls)) == ("failed", 1, 1)
+    assert "may still run" in run["error"]
+    server.close()
+
+
+@pytest.mark.asyncio(loop_scope="function")
 async def test_waiting_to_be_retried_is_shown_when_the_settings_say_so(make_door):
     door = await make_door(expose_retrying=True, clock="frozen@1900000000")
     trigger = await door.trigger(await door.account(), ECHO)

@@ -234,6 +234,60 @@ async def test_topic_filters_take_lists_and_wildcards(parts, anvil, watch):
         assert [from_json(run.input)["event"]["decoded"]["n"] for run in runs] == numbers, name
 
 
+@pytest.fixture
+async def door(make_door, anvil):
+    """An emulator, spoken to by HTTP, that watches the chain as `base`."""
+    return await make_door(rpc_base=anvil.url, chain_confirmations=0, chain_event_scan_s=0.1)
+
+
+async def watched(door: Any, anvil: Anvil, **more: Any) -> dict[str, Any]:
+    """A trigger made over HTTP."""
+    code = "async function main({ event }) { return event; }"
+    return dict(await door.trigger(await door.account(), code, "chain_event", config=config(anvil, **more)))
+
+
+async def test_more_topic_filters_than_an_event_has_topics_match_nothing_as_on_geth(door, anvil):
+    """go-ethereum skips a log with fewer topics than filters, and null filters count; anvil lets them match."""
+    anvil.ping(ALICE, 1)
+    long = await watched(door, anvil, topic_filters=[None, None])
+    fitting = await watched(door, anvil, topic_filters=[None])
+    (run,) = await door.ended(fitting)
+    assert run["input"]["event"]["decoded"]["arg1"] == "1"
+    anvil.ping(ALICE, 2)
+    await door.ended(fitting, 2)
+    assert await door.runs(long) == []
+
+
+async def test_a_run_says_which_arguments_were_read_as_indexed(door, anvil):
+    """Which arguments are indexed is not part of a signature (Solidity ABI): here it was the second one."""
+    signature = "Paid(address,uint256,uint256)"
+    topics = [Event.parse(signature).topic0, word("uint256", 7)]
+    anvil.log(topics, "0x" + encode(["address", "uint256"], [ALICE, 9]).hex())
+    guessed = await watched(door, anvil, event_signature=signature)
+    marked = await watched(door, anvil, event_signature=signature, indexed=[1])
+    (guess,), (run,) = await door.ended(guessed), await door.ended(marked)
+    assert guess["input"]["event"]["decoded_as"] == {"indexed": ["arg1"], "marked": False, "ambiguous": True}
+    assert run["input"]["event"]["decoded_as"] == {"indexed": ["arg1"], "marked": True, "ambiguous": False}
+    assert run["input"]["event"]["decoded"] == {"arg0": ALICE, "arg1": "7", "arg2": "9"}
+
+
+@pytest.mark.parametrize("indexed", ["0", [3], [-1], [True], [0, 1, 2, 0, 9], {"0": True}])
+async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed):
+    answer = await door.ask(
+        "POST",
+        "/api/triggers",
+        {
+            "name": "t",
+            "kind": "chain_event",
+            "action_code": "async function main() {}",
+            "usage_api_key": "key",
+            "config": config(anvil, indexed=indexed),
+        },
+    )
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_chain_event_config")
+    assert "indexed" in answer.json()["message"]
+
+
 async def test_without_a_start_block_the_last_hundred_blocks_count(parts, anvil, watch, polled):
     anvil.ping(ALICE, 1)
     anvil.mine(150)

@@ -81,7 +81,7 @@ async def test_the_rate_of_a_trigger_follows_a_clock_that_is_set_back(door) -> N
 
 
 def test_a_window_of_posts_follows_a_clock_that_is_set_back() -> None:
-    window = RateWindow(2, "ip_rate_limited", "address")
+    window = RateWindow(2, "ip_rate_limited", "address", "--option")
     for now in (START + YEAR_S, START + YEAR_S, START, START):
         window.count("a", now)
     with pytest.raises(Exception, match="More than 2 posts") as refused:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.errors import EndpointFailure, ServiceError
+from svcnb.protocol import contract
+from svcnb.protocol.limits import MAX_CHAIN_TEXT_BYTES
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.errors import ContractRevert
@@ -50,6 +53,7 @@ async def write(call: Call, function: str, *arguments: Any) -> Any:
     """
     from svcnb.emulator.chain.errors import ContractRevert
 
+    require_short_texts(function, arguments)
     try:
         return await call.service.chain.write(function, *arguments)
     except ContractRevert as revert:
@@ -60,6 +64,8 @@ async def write_together(call: Call, *calls: tuple[str, tuple[Any, ...]]) -> Non
     """Sends managed writes of which none may stay alone; refusals as in `write`."""
     from svcnb.emulator.chain.errors import ContractRevert
 
+    for function, arguments in calls:
+        require_short_texts(function, arguments)
     try:
         await call.service.chain.write_together(*calls)
     except ContractRevert as revert:
@@ -74,6 +80,27 @@ async def view(call: Call, function: str, *arguments: Any) -> Any:
         return await call.service.chain.view(function, *arguments)
     except ContractRevert as revert:
         raise failure_of(revert) from revert
+
+
+def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
+    """Refuses texts that the contract cannot store.
+
+    Args:
+        function: Name of the contract's function.
+        arguments: Its arguments.
+
+    Raises:
+        EndpointFailure: 400, the texts are longer than `MAX_CHAIN_TEXT_BYTES` together.
+    """
+    kinds = contract.function(function).inputs
+    texts = [argument for kind, argument in zip(kinds, arguments, strict=True) if kind == "string"]
+    held = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    if held > MAX_CHAIN_TEXT_BYTES:
+        raise EndpointFailure(
+            400,
+            f"The name and the description hold {held} bytes of UTF-8 together; the contract can take at most "
+            f"{MAX_CHAIN_TEXT_BYTES} bytes: send shorter texts",
+        )
 
 
 def require_master(caller: Caller) -> None:

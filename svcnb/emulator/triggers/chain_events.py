@@ -34,7 +34,7 @@ from svcnb.emulator.triggers.store import (
     from_json,
     to_json,
 )
-from svcnb.protocol.event_signature import UndecodableLog
+from svcnb.protocol.event_signature import Reading, UndecodableLog
 from svcnb.protocol.hashes import keccak256
 from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 
@@ -170,7 +170,10 @@ class ChainEvents(Scanner):
                     raise
                 last = first + (last - first) // 2
                 continue
-            kept = sorted((log for log in logs if not log.get("removed")), key=_place)
+            # More filters than a log has topics match nothing, not even as wildcards, as on geth; other nodes differ.
+            wanted = len(config.topics)
+            kept = [log for log in logs if not log.get("removed") and len(log["topics"]) >= wanted]
+            kept.sort(key=_place)
             return _Batch(trigger, config, first, last, last_hash, kept)
 
 
@@ -227,13 +230,17 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         config: The trigger's settings.
 
     Returns:
-        The members of reference facts 10.3. ``decoded`` is empty and ``decode_error`` says why when the log does not
-        fit the signature, since losing the run would be worse.
+        The members of reference facts 10.3, and ``decoded_as``: which arguments were taken as indexed, whether that was
+        marked, and whether others would fit the log too. ``decoded`` is empty and ``decode_error`` says why when the
+        log does not fit the signature, since losing the run would be worse.
     """
+    decoded: dict[str, Any]
+    details: dict[str, Any]
     try:
-        decoded, problem = config.event.decode(log["topics"], log["data"]), {}
+        reading = config.event.read(log["topics"], log["data"])
+        decoded, details = reading.values, {"decoded_as": _decoded_as(reading)}
     except UndecodableLog as error:
-        decoded, problem = {}, {"decode_error": error.message}
+        decoded, details = {}, {"decode_error": error.message}
     return {
         "source": "chain_event",
         "chain_key": config.chain,
@@ -248,8 +255,13 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         "topics": log["topics"],
         "data": log["data"],
         "decoded": decoded,
-        **problem,
+        **details,
         "raw_log": {
             name: log[name] for name in ("address", "topics", "data", "blockNumber", "transactionHash", "logIndex")
         },
     }
+
+
+def _decoded_as(reading: Reading) -> dict[str, Any]:
+    indexed = [f"arg{place}" for place in reading.indexed]
+    return {"indexed": indexed, "marked": reading.marked, "ambiguous": reading.ambiguous}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message
 
 _API: Final = "/core/v1"
+_CONNECT_S: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ class InProcess:
 
     Args:
         run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds of real time until an attempt is given up and its execution cancelled.
+        timeout_s: Seconds of real time until an attempt is given up and its execution cancelled; None for no limit
+            beside that of the execution itself.
     """
 
     app: ASGIApp
     """The application with all its guards, once it is built."""
 
-    def __init__(self, run_path: str, timeout_s: float) -> None:
+    def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
         self._timeout_s = timeout_s
 
@@ -141,7 +143,7 @@ class OverHttp:
     Args:
         base_url: Its address, without ``/core/v1``.
         run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds until an attempt is given up. The other side may go on: it cannot be stopped from here.
+        timeout_s: Seconds until an attempt is given up. The other side may go on, so it is not tried again.
     """
 
     def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:
@@ -154,13 +156,20 @@ class OverHttp:
         import httpx
 
         if self._client is None:
-            self._client = httpx.AsyncClient(timeout=self._timeout_s, limits=httpx.Limits(max_connections=None))
+            patience = httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
+            self._client = httpx.AsyncClient(timeout=patience, limits=httpx.Limits(max_connections=None))
         headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
         try:
             async with asyncio.timeout(self._timeout_s):
                 answer = await self._client.post(self._url, content=call.body(), headers=headers)
+        except httpx.ConnectTimeout:
+            return Answer(None, trouble="network error: ConnectTimeout")  # nothing was started
         except (TimeoutError, httpx.TimeoutException):
-            return Answer(None, trouble=f"no answer within {self._timeout_s:g} s")
+            return Answer(
+                None,
+                trouble=f"no answer within {self._timeout_s:g} s; the action may still run, so it is not started again",
+                may_still_run=True,
+            )
         except (httpx.HTTPError, ValueError) as error:
             return Answer(None, trouble=f"network error: {type(error).__name__}")
         return Answer(answer.status_code, _parsed(answer.content))

@@ -23,15 +23,19 @@ class Answer:
         status: HTTP status, None when nothing came back (network error or timeout).
         body: The parsed JSON, or the text when it is none.
         trouble: What went wrong when nothing came back.
+        may_still_run: Whether the action may still run, so that another attempt would run it twice at once.
     """
 
     status: int | None
     body: Any = None
     trouble: str = ""
+    may_still_run: bool = False
 
     @property
     def is_transient(self) -> bool:
         """Whether the same call may succeed later: nothing came back, 429, or any 5xx."""
+        if self.may_still_run:
+            return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS
 
     @property

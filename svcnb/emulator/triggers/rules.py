@@ -110,7 +110,7 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
     signature = _text("event_signature", config.get("event_signature"))
     try:
         address = normal_address(contract)
-        event = Event.parse(signature)
+        event = _event(signature, config.get("indexed"))
     except MalformedValue as error:
         raise _invalid(f"{error.message}{'; ' + error.hint if error.hint else ''}") from None
     return ChainEventConfig(
@@ -121,6 +121,15 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
         topics=[event.topic0, *_filters(config.get("topic_filters"))],
         start_block=_block(config.get("start_block")),
     )
+
+
+def _event(signature: str, indexed: object) -> Event:
+    event = Event.parse(signature)
+    if indexed is None:
+        return event
+    if not isinstance(indexed, list) or not all(type(place) is int for place in indexed):
+        raise _invalid(f"indexed is a list of the positions of the indexed arguments, from 0; not {told(indexed)}")
+    return event.with_indexed(indexed)
 
 
 def _text(name: str, given: object) -> str:

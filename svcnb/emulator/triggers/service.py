@@ -164,9 +164,12 @@ class Triggers:
 
 
 def _execution(settings: Settings) -> Execution:
-    timeout_s = settings.trigger_timeout_ms / 1000
+    given_ms = settings.trigger_timeout_ms
     if settings.trigger_execution_url is None:
-        return InProcess(settings.vocabulary.run_path, timeout_s)
+        # Without a timeout of its own: the engine ends a run that takes too long, and a run may wait for its turn.
+        return InProcess(settings.vocabulary.run_path, None if given_ms is None else given_ms / 1000)
+    limits = settings.limits
+    timeout_s = (limits.timeout_ms + limits.client_timeout_ms_buffer if given_ms is None else given_ms) / 1000
     return OverHttp(settings.trigger_execution_url, settings.vocabulary.run_path, timeout_s)
 
 
