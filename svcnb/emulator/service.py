@@ -18,6 +18,7 @@ from starlette.requests import Request
 import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
 from svcnb.emulator.access.directory import Directory
 from svcnb.emulator.access.rate import Buckets
+from svcnb.emulator.accounts.creation_order import CreationOrder
 from svcnb.emulator.actions.engine import make_engine
 from svcnb.emulator.actions.load import LoadGauge
 from svcnb.emulator.actions.network import Network
@@ -76,6 +77,7 @@ class Service:
         custody: Its keys.
         chain: Its chain, after `start`.
         directory: Keys and permissions, after `start`.
+        creation_order: Creation order of lists, after `start`.
         ledger: Credits.
         processor: The payment processor.
         engine: Runs actions.
@@ -96,6 +98,7 @@ class Service:
 
     chain: Chain
     directory: Directory
+    creation_order: CreationOrder
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
         self.settings = settings
@@ -239,6 +242,7 @@ class Service:
     async def _start_chain(self, early: EarlyNode | None = None) -> None:
         self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock, early)
         self.directory = Directory(self.settings, self.chain, self.clock)
+        self.creation_order = CreationOrder(self.chain)
 
     async def _stop_chain(self) -> None:
         chain = getattr(self, "chain", None)

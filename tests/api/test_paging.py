@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+
+from tests.api.conftest import Local
 
 MADE = 5
 
@@ -59,13 +63,72 @@ def test_a_malformed_page_is_422(many, name, wrong):
     assert answer.json()["error"] == "unprocessable_entity"
 
 
-def test_removing_an_entry_moves_the_last_one_into_its_place(wire):
-    """Reference facts 2.4.1."""
-    account = wire.account(credit=100)
-    for n in range(3):
-        account.group(f"g{n}")
-    account.ok("remove_group", {"group_id": 1})
-    assert names(account) == ["g2", "g1"]
+def ids(entries: list[dict[str, Any]], member: str) -> list[str]:
+    return [entry[member] for entry in entries]
+
+
+def test_lists_stay_in_creation_order_after_a_removal(wire):
+    """Specification 4.2: list_groups is in creation order, the last entry newest."""
+    account = wire.account(credit=1_000)
+    groups = [account.group(f"g{n}") for n in range(4)]
+    cids = [f"QmCid{n}" for n in range(4)]
+    for cid in cids:
+        account.ok("add_action", {"action_ipfs_cid": cid, "name": cid, "description": ""})
+        account.ok("add_action_to_group", {"group_id": groups[1], "action_ipfs_cid": cid})
+    hashes = ids(account.listed("list_actions"), "hashed_cid")
+    wallets = [account.wallet_made() for _ in range(4)]
+    for wallet in wallets:
+        account.ok("add_pkp_to_group", {"group_id": groups[1], "pkp_id": wallet})
+    keys = [account.usage_key(f"k{n}") for n in range(4)]
+
+    account.ok("remove_group", {"group_id": str(groups[0])})
+    account.ok("remove_action_from_group", {"group_id": groups[1], "hashed_cid": hashes[0]})
+    account.ok("remove_pkp_from_group", {"group_id": groups[1], "pkp_id": wallets[0]})
+    account.ok("delete_action", {"hashed_cid": hashes[1]})
+    account.ok("remove_usage_api_key", {"usage_api_key": keys[0]})
+    account.ok("update_usage_api_key_metadata", {"usage_api_key": keys[1], "name": "k1", "description": "changed"})
+
+    assert names(account) == ["g1", "g2", "g3"]
+    assert names(account, page_number=1, page_size=2) == ["g3"]
+    assert ids(account.listed("list_actions"), "name") == [cids[0], cids[2], cids[3]]
+    assert ids(account.listed("list_actions", group_id=groups[1]), "name") == [cids[2], cids[3]]
+    assert ids(account.listed("list_wallets_in_group", group_id=groups[1]), "wallet_address") == wallets[1:]
+    assert ids(account.listed("list_api_keys"), "name") == ["k1", "k2", "k3"]
+
+    account.ok("add_action", {"action_ipfs_cid": cids[1], "name": "again", "description": ""})
+    account.ok("add_pkp_to_group", {"group_id": groups[1], "pkp_id": wallets[0]})
+    assert ids(account.listed("list_actions"), "name") == [cids[0], cids[2], cids[3], "again"]
+    rotated = [*wallets[1:], wallets[0]]
+    assert ids(account.listed("list_wallets_in_group", group_id=groups[1]), "wallet_address") == rotated
+
+
+def test_the_order_outlives_a_restart(tmp_path):
+    state = tmp_path / "state"
+    with Local(state=state, starter_credits=1_000) as first:
+        account = first.account()
+        for n in range(4):
+            account.usage_key(f"k{n}")
+        key = ids(account.listed("list_api_keys"), "api_key_hash")[0]
+        account.ok("remove_usage_api_key", {"usage_api_key": key})
+    with Local(state=state) as second:
+        listed = second.listed("list_api_keys", account.key, page_number=0, page_size=10)
+        assert ids(listed, "name") == ["k1", "k2", "k3"]
+
+
+def test_members_that_a_group_was_made_with_stay_in_order_too(wire):
+    account = wire.account(credit=1_000)
+    wallets = [account.wallet_made() for _ in range(4)]
+    group = account.group("g", pkps=wallets[:3])
+    account.ok("add_pkp_to_group", {"group_id": group, "pkp_id": wallets[3]})
+    account.ok("remove_pkp_from_group", {"group_id": group, "pkp_id": wallets[0]})
+    assert ids(account.listed("list_wallets_in_group", group_id=group), "wallet_address") == wallets[1:]
+    order = [wallets[2], wallets[0], wallets[1]]
+    account.ok(
+        "update_group",
+        {"group_id": group, "name": "g", "description": "", "pkp_ids_permitted": order, "cid_hashes_permitted": []},
+    )
+    account.ok("remove_pkp_from_group", {"group_id": group, "pkp_id": wallets[2]})
+    assert ids(account.listed("list_wallets_in_group", group_id=group), "wallet_address") == order[1:]
 
 
 def test_strict_paging_is_empty_beyond_the_end(local):

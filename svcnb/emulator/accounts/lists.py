@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from svcnb.emulator.access.guards import KEY, KEY_PRESENT, identify
+from svcnb.emulator.accounts.creation_order import in_order
 from svcnb.emulator.accounts.relay import view
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.limits import MAX_U64
@@ -83,13 +84,13 @@ async def list_actions(call: Call, query: ActionsQuery) -> list[ActionItem]:
 
 
 async def _page(call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
-    """One page by the contract's rule: a page larger than the list is the whole list (reference facts 2.4.1)."""
+    """One page in creation order; a page larger than the list is the whole list (reference facts 2.4.1)."""
     caller = await identify(call)
     settings = call.service.settings
     size = settings.default_page_size if query.page_size is None else query.page_size
     if settings.max_page_size is not None:
         size = min(size, settings.max_page_size)
-    rows: Sequence[Any] = await view(call, function, caller.master_hash, *arguments, query.page_number, size)
+    rows: Sequence[Any] = await _ordered(call, caller.master_hash, function, *arguments, page=(query.page_number, size))
     if settings.strict_paging and query.page_number and 0 < len(rows) < size:
         # A short answer is the last page, or the whole of a list that is shorter than a page: the first page tells.
         first: Sequence[Any] = await view(call, function, caller.master_hash, *arguments, 0, size)
@@ -98,11 +99,23 @@ async def _page(call: Call, query: PageQuery, function: str, *arguments: int) ->
     return rows
 
 
+async def _ordered(
+    call: Call, master_hash: int, function: str, *arguments: int, page: tuple[int, int]
+) -> Sequence[Any]:
+    number, size = page
+    order = await call.service.creation_order.of(function, master_hash, *arguments) if size else {}
+    if not order:
+        rows: Sequence[Any] = await view(call, function, master_hash, *arguments, number, size)
+        return rows
+    everything = in_order(await view(call, function, master_hash, *arguments, 0, MAX_U64), order, function)
+    return everything if size > len(everything) else everything[number * size : (number + 1) * size]
+
+
 async def _positions(call: Call, rows: Sequence[Any]) -> dict[str, int]:
     """Position of each wallet in order of registration; the contract's list does not carry it."""
     if not rows:
         return {}
-    everything = await view(call, "listPkps", call.caller.master_hash, 0, MAX_U64)
+    everything = await _ordered(call, call.caller.master_hash, "listPkps", page=(0, MAX_U64))
     return {entry[1].lower(): position for position, entry in enumerate(everything)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
@@ -368,6 +369,41 @@ class Chain:
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------
+
+    async def events(self, names: Sequence[str], *indexed: int) -> list[ChainEvent]:
+        """Reads the contract's events from the first block on, oldest first.
+
+        Args:
+            names: Names of the events.
+            *indexed: Their first indexed fields.
+
+        Raises:
+            ChainUnavailable: The chain cannot be asked.
+        """
+        topics = [event.topic for event in contract.events().values() if event.name in names]
+        query = {
+            "address": self.contract_address,
+            "fromBlock": "0x0",
+            "toBlock": "latest",
+            "topics": [["0x" + topic.hex() for topic in topics], *(f"0x{number:064x}" for number in indexed)],
+        }
+        try:
+            logs = await self._chain.request("eth_getLogs", query)
+        except RpcError as error:
+            raise ChainUnavailable(str(error)) from error
+        return list(events_of(logs, self.contract_address))
+
+    async def call_data(self, transaction_hash: str) -> bytes:
+        """What a transaction sent, empty when the chain does not know it.
+
+        Raises:
+            ChainUnavailable: The chain cannot be asked.
+        """
+        try:
+            found = await self._chain.request("eth_getTransactionByHash", transaction_hash)
+        except RpcError as error:
+            raise ChainUnavailable(str(error)) from error
+        return b"" if found is None else bytes.fromhex(found["input"][2:])
 
     def on_event(self, listener: Listener) -> None:
         """Calls a function with every event of the contract, whoever caused it.

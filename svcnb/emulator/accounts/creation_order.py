@@ -1,0 +1,152 @@
+"""Creation order of lists that lost an entry.
+
+The contract keeps lists in the order of insertion until an entry is removed: then the last entry takes its place, which
+clients of the chain see. The HTTP lists stay in creation order (specification 4.2, list_groups). The order is read from
+the contract's events, once for each list that lost an entry.
+
+A page of a list that never lost an entry comes from the contract as it is.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from svcnb.emulator.chain.errors import ChainUnavailable
+from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.protocol import contract
+from svcnb.protocol.abi import AbiError, decode
+
+if TYPE_CHECKING:
+    from svcnb.emulator.chain.chain import Chain
+
+_KEPT: Final = 1_000
+_SELECTOR_BYTES: Final = 4
+
+
+class _List(NamedTuple):
+    """How the entries of a list come and go.
+
+    Attributes:
+        added: Event of a new entry, or of a changed one.
+        removed: Event of a removed entry.
+        field: Where these events name the entry.
+        member: Where the functions that make a group name its first entries; empty for the lists of an account.
+    """
+
+    added: str
+    removed: str
+    field: str
+    member: str = ""
+
+
+_LISTS: Final = {
+    "listApiKeys": _List("UsageApiKeySet", "UsageApiKeyRemoved", "usageApiKeyHash"),
+    "listGroups": _List("GroupAdded", "GroupRemoved", "groupId"),
+    "listActions": _List("ActionAdded", "ActionRemoved", "actionHash"),
+    "listPkps": _List("WalletDerivationRegistered", "WalletDerivationRemoved", "pkpId"),
+    "listActionsInGroup": _List("ActionAddedToGroup", "ActionRemovedFromGroup", "action", "cidHashes"),
+    "listWalletsInGroup": _List("PkpAddedToGroup", "PkpRemovedFromGroup", "pkpId", "pkpIds"),
+}
+_IDENTITY: Final = {"listApiKeys": 1, "listPkps": 1, "listWalletsInGroup": 1}
+"""Where a row names its entry, if not at the beginning."""
+_MADE: Final = ("GroupAdded", "GroupUpdated")
+"""Events of a group that begins anew; its first entries have no events of their own."""
+
+_Name = tuple[str, int, tuple[Any, ...]]
+
+
+class CreationOrder:
+    """The order in which entries of lists were created.
+
+    Args:
+        chain: Where the events are.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._known: OrderedDict[_Name, dict[Any, int]] = OrderedDict()
+        self._version = 0
+        chain.on_event(self._changed)
+
+    async def of(self, function: str, master_hash: int, *arguments: int) -> dict[Any, int]:
+        """The place of each entry.
+
+        Args:
+            function: The contract's function that lists them.
+            master_hash: Identity of the account.
+            *arguments: What the function takes beside the account: the group.
+
+        Returns:
+            Places by group id, hash, or lower-case address. Empty for a list that never lost an entry, and where the
+            chain does not answer a question about all of its blocks, as public nodes do: then its own order holds.
+        """
+        name = (function, master_hash, arguments)
+        if (known := self._known.get(name)) is not None:
+            return known
+        version = self._version
+        try:
+            found = await self._read(_LISTS[function], master_hash, *arguments)
+        except ChainUnavailable:
+            return {}
+        if version == self._version:
+            self._known[name] = found
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+    async def _read(self, kind: _List, master_hash: int, *group: int) -> dict[Any, int]:
+        removed = await self._chain.events([kind.removed], master_hash, *group)
+        if not removed:
+            return {}
+        names = [kind.added, kind.removed, *(_MADE if group else ())]
+        order: dict[Any, None] = {}
+        for event in await self._chain.events(names, master_hash, *group):
+            if group and event.name in _MADE:
+                order = dict.fromkeys(await self._first_entries(kind, event))
+                continue
+            entry = _plain(event.args[kind.field])
+            if event.name == kind.removed:
+                order.pop(entry, None)
+            else:
+                order.setdefault(entry)
+        return {entry: place for place, entry in enumerate(order)}
+
+    async def _first_entries(self, kind: _List, event: ChainEvent) -> Iterable[Any]:
+        """Entries that a group was made with, as far as its transaction calls the contract directly."""
+        data = await self._chain.call_data(event.transaction_hash)
+        for name in ("addGroup", "updateGroup"):
+            function = contract.function(name)
+            if data[:_SELECTOR_BYTES] == function.selector:
+                try:
+                    values = decode(function.inputs, data[_SELECTOR_BYTES:])
+                except AbiError:
+                    return []
+                return [_plain(entry) for entry in values[function.names.index(kind.member)]]
+        return []
+
+    def _changed(self, event: ChainEvent) -> None:
+        self._version += 1
+        if event.name == RESET:
+            self._known.clear()
+            return
+        master_hash = next(iter(event.args.values()), None)
+        for name in [name for name in self._known if name[1] == master_hash]:
+            del self._known[name]
+
+
+def in_order(rows: Sequence[Any], order: dict[Any, int], function: str) -> list[Any]:
+    """Rows in creation order; those whose creation is not known keep their order and come first.
+
+    Args:
+        rows: As the contract lists them.
+        order: From `CreationOrder.of`.
+        function: The contract's function that listed them.
+    """
+    column = _IDENTITY.get(function, 0)
+    return sorted(rows, key=lambda row: order.get(_plain(row[column]), -1))
+
+
+def _plain(entry: Any) -> Any:
+    return entry.lower() if isinstance(entry, str) else entry
