@@ -39,7 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def svc_emulator_settings() -> dict[str, Any]:
-    """Settings of the emulator: override it to choose others, for example ``{"seed": "mine"}``."""
+    """Settings of the emulator: override it to choose others, for example ``{"seed": "mine"}``.
+
+    The preset ``strict`` is the default here: a request that the live service refuses fails in the test.
+    ``{"preset": "tolerant"}`` turns it off.
+    """
     return {}
 
 
@@ -48,7 +52,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     """The emulator of the whole run and the account in it, saved under one snapshot."""
     from svcnb.launch import Emulator
 
-    settings = {"starter_credits": CREDIT_CENTS} | request.getfixturevalue("svc_emulator_settings")
+    settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")
     with Emulator(**settings) as emulator:
         account = emulator.client().accounts.create("pytest")
         if missing := CREDIT_CENTS - int(settings["starter_credits"]):

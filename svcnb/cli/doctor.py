@@ -28,7 +28,7 @@ PACKAGES = {
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 # Without these the emulator still runs.
-OPTIONAL = {"chain", "lab"}
+OPTIONAL = {"chain", "lab", "strict types"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,27 @@ def examine() -> Iterator[Finding]:
     yield _cache()
     if base_url := os.environ.get("SVC_BASE_URL"):
         yield _service(base_url)
+        yield from _forgiven(base_url)
+
+
+def _forgiven(base_url: str) -> Iterator[Finding]:
+    """What an emulator accepted and the live service would refuse; nothing for other services."""
+    from svcnb.client.errors import SvcnbError
+    from svcnb.control import EmulatorControl
+
+    try:
+        found = EmulatorControl(base_url).state()["forgiven"]
+    except (SvcnbError, KeyError):
+        return
+    if not found:
+        yield Finding("strict types", good=True, seen="no request that the live service would refuse")
+    for each in found:
+        yield Finding(
+            "strict types",
+            good=False,
+            seen=f"{each['method']} {each['path']}: {each['form']}, {each['times']} times",
+            fix="The live service refuses this. Correct the client; svcnb emulator --preset strict refuses it, too.",
+        )
 
 
 def _packages(extra: str, names: tuple[str, ...]) -> Finding:

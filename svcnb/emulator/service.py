@@ -34,6 +34,7 @@ from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Unsuppo
 from svcnb.emulator.control.faults import Faults
 from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StartRefused, StateUnusable
+from svcnb.emulator.http.forgiven import Forgiven
 from svcnb.emulator.http.openapi import describe
 from svcnb.emulator.http.traffic import Traffic
 from svcnb.emulator.keys.custody import Custody
@@ -142,6 +143,7 @@ class Service:
         self.runs = RunLog(self.store)
         self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
         self.faults = Faults()
+        self.forgiven = Forgiven()
         self.traffic = Traffic()
         self.new_accounts = Buckets(settings.new_account_burst)
         self.snapshots = Snapshots(self)

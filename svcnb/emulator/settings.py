@@ -138,7 +138,13 @@ class Settings(BaseModel):
     default_page_size: int = Field(DEFAULT_PAGE_SIZE, ge=1, description="page_size when the caller gives none.")
     max_page_size: int | None = Field(None, ge=1, description="Largest page_size; none means any.")
     strict_paging: bool = Field(default=False, description="Whether a page beyond the end is always empty.")
-    strict_types: bool = Field(default=False, description="Whether only the reference's exact JSON types are accepted.")
+    preset: Literal["tolerant", "strict"] = Field(
+        "tolerant", description="strict: requests that the live service refuses are refused here too."
+    )
+    strict_types: bool | None = Field(
+        None,
+        description="Whether only the live service's exact JSON types and members are accepted; none means as preset.",
+    )
     new_account_burst: int | None = Field(
         None, ge=1, description="new_account calls an address may make at once; none means any."
     )
@@ -224,6 +230,11 @@ class Settings(BaseModel):
     def keeps_state(self) -> bool:
         """Whether what an earlier start left behind may be there."""
         return self.state is not None or self.database is not None
+
+    @property
+    def exact_types(self) -> bool:
+        """Whether only the live service's exact JSON types and members are accepted."""
+        return self.preset == "strict" if self.strict_types is None else self.strict_types
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

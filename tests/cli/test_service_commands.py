@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from svcnb.exit_codes import ExitCode
@@ -183,6 +184,16 @@ def test_an_action_is_registered_listed_and_forgotten(master, svcnb, tmp_path: P
     assert [(entry["name"], entry["hashed_cid"]) for entry in listed] == [("adder", known["hashed_cid"])]
     master("actions", "delete", known["hashed_cid"])
     assert json.loads(master("actions", "list", "--json").stdout) == []
+
+
+def test_doctor_names_requests_that_the_live_service_would_refuse(svcnb, start_emulator) -> None:
+    with start_emulator(starter_credits=1_000) as own:
+        account = own.client().accounts.create("sloppy")
+        headers = {"X-Api-Key": account.api_key.reveal()}
+        httpx.get(f"{own.base_url}/core/v1/list_groups", headers=headers, trust_env=False, timeout=60)
+        done = svcnb("doctor", SVC_BASE_URL=own.base_url)
+    assert "GET /core/v1/list_groups: a request without page_number, page_size, 1 times" in done.stdout
+    assert "--preset strict" in done.stdout
 
 
 def test_doctor_reaches_the_service(svcnb, emulator: Emulator) -> None:

@@ -15,7 +15,12 @@ from svcnb.cli._overview import COMMANDS
 from svcnb.launch import Emulator
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "service").glob("*.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -55,6 +60,25 @@ def test_every_setting_stands_on_its_page(generate: ModuleType) -> None:
 
     written = generate.settings()
     assert [name for name in Settings.model_fields if f"| `{name}` |" not in written] == []
+
+
+def test_every_forgiven_form_stands_on_its_page() -> None:
+    page = (ROOT / "docs" / "service" / "strict-types.md").read_text(encoding="utf-8")
+    wire = ROOT / "svcnb" / "protocol" / "wire"
+    forms = re.findall(r'is_refused\(info, f?"([^"{]+)', "".join(path.read_text() for path in wire.glob("*.py")))
+    forms += re.findall(r'\{"(a body [^"]+)"\}', (ROOT / "svcnb/emulator/http/endpoint.py").read_text())
+    assert len(forms) >= 6
+    assert [form for form in forms if form.strip() not in page] == []
+
+
+def test_settings_of_the_open_points_exist() -> None:
+    from svcnb.emulator.settings import Settings
+
+    page = (ROOT / "docs" / "service" / "open-points.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[-2] for line in page.splitlines() if line.startswith("|") and "---" not in line]
+    named = {name for cell in rows for name in re.findall(r"`(\w+)(?:=\w+)?`", cell)}
+    assert len(named) > 10
+    assert named - set(Settings.model_fields) == set()
 
 
 def test_limits_stand_on_their_page_as_the_code_and_the_service_read_them(generate: ModuleType) -> None:

@@ -86,6 +86,7 @@ async def state(call: Call, _given: None) -> dict[str, Any]:
         "faults": [asdict(fault) for fault in service.faults.waiting()],
         "network": _network(call),
         "snapshots": await service.snapshots.names(),
+        "forgiven": service.forgiven.entries(),
     }
 
 
@@ -93,6 +94,7 @@ async def reset(call: Call, _body: Nothing) -> dict[str, bool]:
     """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
     service = call.service
     service.faults.clear()
+    service.forgiven.clear()
     service.network.configure(service.settings.network_policy, service.settings.network_file)
     await service.snapshots.reset()
     return _DONE

@@ -15,7 +15,7 @@ from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.offload import LARGE_BYTES, offload
 from svcnb.protocol.limits import MAX_JSON_VALUES
 from svcnb.protocol.nesting import more_values_than
-from svcnb.protocol.wire.values import STRICT_TYPES, UNUSABLE
+from svcnb.protocol.wire.values import FORGIVEN, STRICT_TYPES, UNUSABLE
 
 _READ_ANYWAY = 8
 _EXPONENT: Final = re.compile(rb"[0-9][eE]\+?[0-9]{2}")
@@ -130,7 +130,9 @@ def _is_finite(value: Any) -> bool:
     return True
 
 
-def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body") -> Any:
+def validate(
+    adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body", forgiven: set[str] | None = None
+) -> Any:
     """A value that matches a schema.
 
     Args:
@@ -138,13 +140,14 @@ def validate(adapter: TypeAdapter[Any], value: object, *, strict: bool, where: s
         value: Parsed JSON, or the members of a query string.
         strict: Whether only the reference's exact JSON types are accepted.
         where: What is checked, for the error's text.
+        forgiven: Collects what strict types would refuse.
 
     Raises:
         StructuredError: 422, the value has another shape.
         EndpointFailure: 400, the shape is right and a value in it cannot be used.
     """
     try:
-        return adapter.validate_python(value, context={STRICT_TYPES: strict})
+        return adapter.validate_python(value, context={STRICT_TYPES: strict, FORGIVEN: forgiven})
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         mismatches = [problem for problem in problems if problem["type"] != UNUSABLE]

@@ -165,8 +165,10 @@ class Endpoint:
             ServiceError: Whatever refuses the call.
         """
         call = Call(service, self, request)
-        if self.request is not None and service.settings.strict_types and not self.reads_itself:
-            _require_json(request)
+        if self.request is not None and self.described and not self.reads_itself and not _is_json(request):
+            if service.settings.exact_types:
+                raise _no_such_type(request)
+            service.forgiven.note(self, {"a body without the header Content-Type: application/json"})
         try:
             for guard in self.guards:
                 await guard.check(call)
@@ -185,13 +187,18 @@ class Endpoint:
         if self.reads_itself:
             return None
         settings = call.service.settings
+        strict, forgiven = settings.exact_types and self.described, set[str]()
         if self.query is not None:
             members = dict(call.request.query_params)
-            return validate(self._query_adapter, members, strict=False, where="query string")
+            given = validate(self._query_adapter, members, strict=strict, where="query string", forgiven=forgiven)
+            call.service.forgiven.note(self, forgiven)
+            return given
         if self.request is not None:
             require_plain(call.request)
             data = await read_bytes(call.request, settings.max_body_bytes)
-            return validate(self._body_adapter, await parse(data), strict=settings.strict_types)
+            given = validate(self._body_adapter, await parse(data), strict=strict, forgiven=forgiven)
+            call.service.forgiven.note(self, forgiven)
+            return given
         return None
 
 
@@ -203,11 +210,14 @@ async def _settle(call: Call, hold: Hold) -> None:
         _LOG.warning("request %s succeeded and could not be charged", call.request_id, exc_info=True)
 
 
-def _require_json(request: Request) -> None:
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != JSON_TYPE:
-        raise StructuredError(
-            404,
-            f"No endpoint {request.method} {request.url.path} takes the content type {content_type or 'none'}.",
-            fix=f"Send the header Content-Type: {JSON_TYPE}.",
-        )
+def _is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
+
+
+def _no_such_type(request: Request) -> StructuredError:
+    content_type = request.headers.get("content-type", "")
+    return StructuredError(
+        404,
+        f"No endpoint {request.method} {request.url.path} takes the content type {content_type or 'none'}.",
+        fix=f"Send the header Content-Type: {JSON_TYPE}.",
+    )

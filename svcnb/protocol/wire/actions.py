@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
 from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.complete import CompleteRequest
 from svcnb.protocol.wire.values import OneHashedCid, RawCid
 
 
@@ -26,8 +27,10 @@ class RunActionResponse(Response):
     has_error: bool = Field(default=False, description="Always false: an execution that fails answers 500.")
 
 
-class AddActionRequest(Request):
+class AddActionRequest(CompleteRequest):
     """Body of ``add_action``."""
+
+    required_by_service: ClassVar = ("action_ipfs_cid", "name", "description")
 
     action_ipfs_cid: RawCid
     name: str = Field(description="Name of the action.")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.complete import CompleteRequest
 from svcnb.protocol.wire.values import CidHashes, ExistingGroupId, GroupIdText, HashedCid, PermittedPkps, PkpId, RawCid
 
 
-class AddGroupRequest(Request):
+class AddGroupRequest(CompleteRequest):
     """Body of ``add_group``."""
+
+    required_by_service: ClassVar = ("group_name", "group_description", "pkp_ids_permitted", "cid_hashes_permitted")
 
     group_name: str = Field(description="Name of the group.")
     group_description: str = Field("", description="Description of the group.")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from svcnb.protocol.limits import DEFAULT_PAGE_NUMBER, DEFAULT_PAGE_SIZE
-from svcnb.protocol.wire.base import Request
-from svcnb.protocol.wire.values import GroupId, QueryGroupId, QueryNumber
+from svcnb.protocol.wire.complete import CompleteRequest
+from svcnb.protocol.wire.values import OptionalQueryGroupId, QueryGroupId, QueryNumber
 
 
-class PageQuery(Request):
+class PageQuery(CompleteRequest):
     """Which part of a list is wanted.
 
     A page size larger than the list answers the whole list, whatever the page number (reference facts 2.4.1).
     """
+
+    required_by_service: ClassVar = ("page_number", "page_size")
 
     page_number: QueryNumber = Field(DEFAULT_PAGE_NUMBER, description="Page, counted from 0.")
     page_size: QueryNumber | None = Field(None, description=f"Entries a page; {DEFAULT_PAGE_SIZE} when absent.")
@@ -22,7 +26,7 @@ class PageQuery(Request):
 class ActionsQuery(PageQuery):
     """Query of ``list_actions``."""
 
-    group_id: GroupId | None = Field(
+    group_id: OptionalQueryGroupId | None = Field(
         None, description="Only this group's actions; absent or 0 means all of the account."
     )
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from svcnb.protocol.wire.base import Request, Response
+from svcnb.protocol.wire.complete import CompleteRequest
 from svcnb.protocol.wire.signatures import SignedRequest
 from svcnb.protocol.wire.values import KeyGroups
 
 
-class UsageKeyPermissions(Request):
+class UsageKeyPermissions(CompleteRequest):
     """What a usage key may do; anything left out is not granted."""
+
+    required_by_service: ClassVar = (
+        "name",
+        "description",
+        "can_create_groups",
+        "can_delete_groups",
+        "can_create_pkps",
+        "manage_ipfs_ids_in_groups",
+        "add_pkp_to_groups",
+        "remove_pkp_from_groups",
+        "execute_in_groups",
+    )
 
     name: str = Field(description="Name of the key.")
     description: str = Field("", description="Description of the key.")

@@ -29,6 +29,9 @@ UNUSABLE: Final = "unusable_value"
 STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that switches to the reference's exact JSON types."""
 
+FORGIVEN: Final = "forgiven"
+"""Name of the validation-context member, a set, that collects what only a service without strict types accepts."""
+
 WILDCARD_HASH: Final = "0x" + "0" * 64
 """The hashed CID that stands for every action."""
 
@@ -74,8 +77,19 @@ def parse_group_id(text: str) -> int | None:
     return number if number <= MAX_U64 else None
 
 
-def _strict(info: ValidationInfo) -> bool:
-    return bool(isinstance(info.context, dict) and info.context.get(STRICT_TYPES))
+def is_refused(info: ValidationInfo, what: str) -> bool:
+    """Whether a form that the live service does not take is refused here; it is noted otherwise.
+
+    Args:
+        info: Its context says whether types are strict.
+        what: The form, a noun phrase.
+    """
+    context = info.context if isinstance(info.context, dict) else {}
+    if context.get(STRICT_TYPES):
+        return True
+    if (forgiven := context.get(FORGIVEN)) is not None:
+        forgiven.add(what)
+    return False
 
 
 def _unusable(message: str) -> PydanticCustomError:
@@ -96,7 +110,7 @@ def _shown(value: object) -> str:
 
 def _group_id(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
-        if _strict(info):
+        if is_refused(info, "a group id as text"):
             raise _mismatch("a group id is a JSON number here")
         return _group_id_from_text(value)
     return _group_id_from_number(value)
@@ -105,7 +119,7 @@ def _group_id(value: object, info: ValidationInfo) -> object:
 def _group_id_as_text(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         return _group_id_from_text(value)
-    if _strict(info):
+    if is_refused(info, "a group id as a number"):
         raise _mismatch("a group id is a JSON string here")
     return _group_id_from_number(value)
 
@@ -176,9 +190,9 @@ KeyGroups = Annotated[list[GroupId], _at_most(MAX_KEY_GROUPS, "group ids", _KEY_
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _cid_hash(value: object) -> object:
+def _cid_hash(value: object, info: ValidationInfo) -> object:
     if not isinstance(value, str):
-        if type(value) is int and value == 0:
+        if type(value) is int and value == 0 and not is_refused(info, "a permitted CID hash as the number 0"):
             return WILDCARD_HASH
         raise _mismatch("a permitted CID hash is a string of hex digits (or 0 for every action)")
     text = value.strip()
@@ -305,10 +319,11 @@ def _wallet_address(value: object) -> object:
     return address
 
 
-def _permitted_pkp(value: object) -> object:
+def _permitted_pkp(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str) and (found := _HEX.match(value.strip())):
         digits = found[1]
-        if set(digits) == {"0"} and len(digits) in {1, _HASH_DIGITS}:
+        is_zero = set(digits) == {"0"} and len(digits) in {1, _HASH_DIGITS}
+        if is_zero and not is_refused(info, "a permitted wallet as a zero of another length than an address"):
             return WILDCARD_ADDRESS
     return _pkp_id(value)
 
@@ -375,14 +390,22 @@ QueryNumber = Annotated[
 """An unsigned 64-bit number in a query string."""
 
 
-def _query_group(value: object) -> object:
+def _query_group(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str):
         number = parse_group_id(value)
-        if number is None:
-            raise _mismatch(f"a group id is an unsigned 64-bit number or its 0x hex, not {_shown(value)}")
+        is_decimal = _DECIMAL.match(value) is not None
+        if number is None or (not is_decimal and is_refused(info, "a group id as 0x hex in the query")):
+            raise _mismatch(f"a group id is an unsigned 64-bit number, not {_shown(value)}")
         return number
     return value
 
 
+def _query_group_in_any_form(value: object) -> object:
+    return _group_id_from_text(value) if isinstance(value, str) else _group_id_from_number(value)
+
+
 QueryGroupId = Annotated[int, BeforeValidator(_query_group), Field(ge=0, le=MAX_U64), _GROUP_SCHEMA]
 """A group id in a query string that must match the schema (422 otherwise)."""
+
+OptionalQueryGroupId = Annotated[int, BeforeValidator(_query_group_in_any_form), _GROUP_SCHEMA]
+"""A group id in a query string, decimal or 0x hex; other text is refused by the endpoint (400)."""
