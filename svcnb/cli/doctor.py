@@ -71,10 +71,10 @@ def command(ctx: click.Context, live: str | None, as_json: bool) -> None:
 
 def _compare(url: str, *, as_json: bool) -> ExitCode:
     from svcnb.client import Client
-    from svcnb.toolkit.drift import live_drift
+    from svcnb.toolkit.drift import live_drift, recorded_drift
 
     with Client(url) as service:
-        found = live_drift(service.with_key(None))
+        found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     if as_json:
         show(list(found), as_json=True)
     else:

@@ -77,6 +77,29 @@ def live_drift(svc: Client) -> Listing[Drift]:
     return Listing(found, of="differences")
 
 
+def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
+    """Compares answers of a live service with recorded ones. Free; asks only what needs no account.
+
+    Args:
+        base_url: Address of the service, without ``/core/v1``.
+        vocabulary: The service's names.
+    """
+    from svcnb.toolkit import recorded
+
+    found = [
+        Drift(
+            weight="news" if each.is_news else "suspect",
+            route=each.route,
+            field=f"answer.{each.field}",
+            says=f"{each.title}: {each.says}",
+        )
+        for conversation in recorded.load()
+        if conversation.needs == "nothing"
+        for each in recorded.compare(conversation, recorded.over_http(base_url), vocabulary=vocabulary)
+    ]
+    return Listing(sorted(found, key=lambda each: each.weight == "news"), of="differences")
+
+
 def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Iterator[Drift]:
     """Yields the differences between an OpenAPI description and the wire models, heaviest first.
 

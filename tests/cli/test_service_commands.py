@@ -206,3 +206,13 @@ def test_a_service_that_is_not_there_ends_with_its_exit_code(svcnb) -> None:
     done = svcnb("account", "exists", SVC_BASE_URL="http://127.0.0.1:9", SVC_API_KEY="c3RyYW5nZXI=")
     assert done.returncode == ExitCode.UNREACHABLE
     assert "Traceback" not in done.stderr
+
+
+def test_record_writes_the_answers_of_a_service_and_needs_a_confirmation(svcnb, emulator: Emulator, tmp_path) -> None:
+    folder = tmp_path / "made"
+    assert svcnb("record", "--folder", str(folder), SVC_BASE_URL=emulator.base_url).returncode == ExitCode.USAGE
+    assert not folder.exists()
+    done = svcnb("record", "--live", "--folder", str(folder), SVC_BASE_URL=emulator.base_url)
+    assert done.returncode == 0, done.stderr
+    assert "left out   account: needs a key" in done.stdout
+    assert json.loads((folder / "open.json").read_text())["source"].startswith("recorded on 20")

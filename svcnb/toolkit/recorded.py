@@ -1,0 +1,318 @@
+"""Recorded requests and answers of the live service.
+
+Each file of the folder `recordings` is one conversation: requests in order, and the answer to each. A conversation is
+replayed against any service, and the answers are compared by status, by members, and by the form of each value. The
+files were written from observations of the live service; `record` replaces them by what a service answers now.
+
+Secrets are never in a file: keys are named, and what looks like a secret in an answer is masked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from svcnb.client.stripping import strip
+from svcnb.logs import MASK
+from svcnb.protocol.nesting import parse
+from svcnb.protocol.vocabulary import Vocabulary
+
+FOLDER: Final = Path(__file__).with_name("recordings")
+_API: Final = "/core/v1"
+_TIMEOUT_S: Final = 120.0
+_EXACT: Final = frozenset({"error", "success", "has_error", "response"})
+"""Members whose value is the same everywhere, not only its form."""
+_FORMS: Final = {
+    "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
+    "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
+    "a UUID": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"),
+    "a CID": re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z"),
+    "a decimal number": re.compile(r"[0-9]{1,78}\Z"),
+}
+_TEXT: Final = "text"
+_KEPT: Final = re.compile(r"\{(\w+)(:number)?\}\Z")
+_NAMED: Final = ("run_path", "action_id_path", "action_limits_path", "processor_config_path")
+
+
+class Answer(NamedTuple):
+    """An answer of a service.
+
+    Attributes:
+        status: HTTP status.
+        headers: Headers by lower-case name.
+        body: Parsed JSON, or the text when it is not JSON.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+Send = Callable[[str, str, Mapping[str, str], bytes | None], Answer]
+"""Sends method, path with query, headers and body."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Requests in order, with the answer to each.
+
+    Attributes:
+        name: Name of the file, without its ending.
+        needs: ``nothing``, or ``account``: the key of an account with credit.
+        source: Where the answers come from.
+        exchanges: The requests and answers, as in the file.
+    """
+
+    name: str
+    needs: str
+    source: str
+    exchanges: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference between a recorded answer and that of a service.
+
+    Attributes:
+        title: What was asked.
+        route: Method and path.
+        field: Where: ``status``, ``header.NAME`` or ``body.MEMBER``.
+        says: The difference.
+        is_news: Whether the service only answers more than was recorded.
+    """
+
+    title: str
+    route: str
+    field: str
+    says: str
+    is_news: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.route} ({self.title}): {self.field}: {self.says}"
+
+
+def load(folder: Path = FOLDER) -> list[Conversation]:
+    """Reads the conversations of a folder, those that need nothing first.
+
+    Raises:
+        ValueError: A file is not a conversation.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        content = parse(path.read_text(encoding="utf-8"))
+        try:
+            found.append(Conversation(path.stem, content["needs"], content["source"], tuple(content["exchanges"])))
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"{path} is not a recorded conversation: {error!r} is missing") from None
+    return sorted(found, key=lambda each: each.needs != "nothing")
+
+
+def over_http(base_url: str) -> Send:
+    """Sends to a service.
+
+    Args:
+        base_url: Its address, without ``/core/v1``.
+    """
+    import httpx
+
+    def send(method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        answer = httpx.request(
+            method, base_url.rstrip("/") + path, headers=dict(headers), content=body, timeout=_TIMEOUT_S
+        )
+        return Answer(answer.status_code, dict(answer.headers), _parsed(answer.text))
+
+    return send
+
+
+def answers(
+    conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
+) -> Iterator[tuple[dict[str, Any], Answer]]:
+    """Has a conversation with a service.
+
+    Args:
+        conversation: What is asked.
+        send: Sends a request.
+        key: Key of an account with credit, for conversations that need one.
+        vocabulary: Names of the service.
+
+    Yields:
+        Each exchange as recorded, and the answer of this service.
+    """
+    names = vocabulary or Vocabulary()
+    kept: dict[str, Any] = {"account": key}
+    for exchange in conversation.exchanges:
+        request = exchange["request"]
+        headers = {}
+        if (who := request.get("key")) is not None:
+            headers["X-Api-Key"] = kept.get(who) or who
+        body = None
+        if "text" in request:
+            body = request["text"].encode()
+        elif "body" in request:
+            body = json.dumps(_renamed(_filled(request["body"], kept), names)).encode()
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        query = urlencode(_filled(request.get("query", {}), kept))
+        path = _API + _path(request["path"], names) + (f"?{query}" if query else "")
+        answer = send(request["method"], path, headers | request.get("headers", {}), body)
+        for name, where in exchange.get("keep", {}).items():
+            kept[name] = _at(answer.body, where)
+        yield exchange, answer
+
+
+def compare(
+    conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
+) -> Iterator[Difference]:
+    """Yields the differences between recorded answers and those of a service. Arguments as of `answers`."""
+    for exchange, answer in answers(conversation, send, key=key, vocabulary=vocabulary):
+        recorded = exchange["answer"]
+        route = f"{exchange['request']['method']} {exchange['request']['path']}"
+        for field, says, is_news in _differences(recorded, answer):
+            yield Difference(exchange["title"], route, field, says, is_news)
+
+
+def record(
+    conversation: Conversation,
+    send: Send,
+    folder: Path,
+    *,
+    source: str,
+    key: str | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> Path:
+    """Writes what a service answers, without secrets.
+
+    Args:
+        conversation: What is asked.
+        send: Sends a request.
+        folder: Where the file is written; it is made if it is missing.
+        source: Where the answers come from, for the file.
+        key: As of `answers`.
+        vocabulary: As of `answers`.
+
+    Returns:
+        The file.
+    """
+    exchanges = [
+        exchange | {"answer": _recordable(exchange["answer"], answer, key)}
+        for exchange, answer in answers(conversation, send, key=key, vocabulary=vocabulary)
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{conversation.name}.json"
+    content = {"needs": conversation.needs, "source": source, "exchanges": exchanges}
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+def _path(neutral: str, names: Vocabulary) -> str:
+    plain = Vocabulary()
+    return next((getattr(names, name) for name in _NAMED if getattr(plain, name) == neutral), neutral)
+
+
+def _renamed(body: Any, names: Vocabulary) -> Any:
+    if isinstance(body, dict) and isinstance(body.get("code"), str):
+        return body | {"code": body["code"].replace(f"{Vocabulary().namespace}.", f"{names.namespace}.")}
+    return body
+
+
+def _filled(value: Any, kept: Mapping[str, Any]) -> Any:
+    """A value with what earlier answers gave: ``{name}`` as it came, ``{name:number}`` as a number."""
+    if isinstance(value, dict):
+        return {name: _filled(item, kept) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, kept) for item in value]
+    if isinstance(value, str) and (found := _KEPT.match(value)) and found[1] in kept:
+        given = kept[found[1]]
+        return int(str(given), 0) if found[2] and given is not None else given
+    return value
+
+
+def _at(body: Any, where: str) -> Any:
+    for part in where.split("."):
+        if isinstance(body, list):
+            body = body[int(part)] if int(part) < len(body) else None
+        elif isinstance(body, dict):
+            body = body.get(part)
+        else:
+            return None
+    return body
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return parse(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+def _recordable(recorded: Mapping[str, Any], answer: Answer, key: str | None) -> dict[str, Any]:
+    text = json.dumps(strip(answer.body), ensure_ascii=False)
+    if key:
+        text = text.replace(key, MASK)
+    headers = {name: answer.headers.get(name, "") for name in recorded.get("headers", {})}
+    return {"status": answer.status, **({"headers": headers} if headers else {}), "body": parse(text)}
+
+
+def _differences(recorded: Mapping[str, Any], answer: Answer) -> Iterator[tuple[str, str, bool]]:
+    if answer.status != recorded["status"]:
+        yield "status", f"{answer.status}, and {recorded['status']} was recorded", False
+        return
+    for name, value in recorded.get("headers", {}).items():
+        given = answer.headers.get(name)
+        if given is None or _form(given) != _form(value):
+            yield f"header.{name}", f"{_told(given)}, and {_form(value)} was recorded", False
+    yield from _body(recorded["body"], answer.body, "body")
+
+
+def _body(recorded: Any, given: Any, where: str) -> Iterator[tuple[str, str, bool]]:
+    member = where.rpartition(".")[2].removesuffix("[]")
+    if _kind(recorded) != _kind(given):
+        yield where, f"{_kind(given)}, and {_kind(recorded)} was recorded", False
+    elif isinstance(recorded, dict):
+        yield from _members(recorded, given, where)
+    elif isinstance(recorded, list):
+        if recorded and given:
+            yield from _body(recorded[0], given[0], f"{where}[]")
+    elif recorded != MASK and (member in _EXACT or _form(recorded) == "a CID"):
+        if recorded != given:
+            yield where, f"{_told(given)}, and {_told(recorded)} was recorded", False
+    elif isinstance(recorded, str) and recorded != MASK and _form(recorded) not in (_TEXT, _form(given)):
+        yield where, f"{_form(given)}, and {_form(recorded)} was recorded", False
+
+
+def _members(recorded: Mapping[str, Any], given: Mapping[str, Any], where: str) -> Iterator[tuple[str, str, bool]]:
+    for name in sorted(set(recorded) - set(given)):
+        yield f"{where}.{name}", "is not there", False
+    for name in sorted(set(given) - set(recorded)):
+        yield f"{where}.{name}", "was not recorded", True
+    for name in sorted(set(recorded) & set(given)):
+        yield from _body(recorded[name], given[name], f"{where}.{name}")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    kinds = ((bool, "a truth value"), ((int, float), "a number"), (str, "a text"), (list, "an array"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "an object")
+
+
+def _form(value: Any) -> str:
+    if not isinstance(value, str):
+        return _kind(value)
+    return next((name for name, pattern in _FORMS.items() if pattern.match(value)), _TEXT)
+
+
+def _told(value: Any) -> str:
+    text = json.dumps(strip(value), ensure_ascii=False)
+    return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - a line

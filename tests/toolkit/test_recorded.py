@@ -1,0 +1,101 @@
+"""The emulator answers as the recorded live service does; recording and comparing tell what differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svcnb.protocol.vocabulary import Vocabulary
+from svcnb.toolkit import recorded
+from tests.api.conftest import Account, Local, Wire
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+CONVERSATIONS = recorded.load()
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[Wire]:
+    with Local(preset="strict", starter_credits=1_000) as wire:
+        yield wire
+
+
+@pytest.fixture
+def account(strict: Wire) -> Account:
+    return strict.account(credit=1_000)
+
+
+def differences(conversation: recorded.Conversation, account: Account) -> list[str]:
+    send = recorded.over_http(account.wire.base_url)
+    return [str(each) for each in recorded.compare(conversation, send, key=account.key) if not each.is_news]
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.name)
+def test_the_emulator_answers_as_recorded(conversation: recorded.Conversation, account: Account) -> None:
+    assert differences(conversation, account) == []
+
+
+def test_recordings_hold_no_secret_and_replay(account: Account, tmp_path: Path) -> None:
+    send = recorded.over_http(account.wire.base_url)
+    for conversation in CONVERSATIONS:
+        recorded.record(conversation, send, tmp_path, source="a test", key=account.key)
+    written = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert account.key not in written
+    assert '"usage_api_key": "********"' in written
+    again = recorded.load(tmp_path)
+    assert [each.name for each in again] == [each.name for each in CONVERSATIONS]
+    assert again[0].source == "a test"
+    assert [found for each in again for found in differences(each, account)] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"status": 201}, "status: 201"),
+        ({"body": {"success": False, "id": "0x" + "1" * 40}}, "body.success: false, and true was recorded"),
+        ({"body": {"id": "0x" + "1" * 40}}, "body.success: is not there"),
+        ({"body": {"success": True, "id": "1"}}, "body.id: a decimal number, and an address was recorded"),
+        ({"body": {"success": True, "id": 1}}, "body.id: a number, and a text was recorded"),
+        ({"body": [True]}, "body: an array, and an object was recorded"),
+        ({"headers": {}}, "header.x-request-id: null, and a UUID was recorded"),
+    ],
+)
+def test_a_difference_is_named(given: dict[str, Any], says: str) -> None:
+    uuid = "3f2b8c1e-5d64-4a17-9c0f-7b1d2e3a4c5d"
+    same = {"status": 200, "headers": {"x-request-id": uuid}, "body": {"success": True, "id": "0x" + "a" * 40}}
+    exchange = {"title": "t", "request": {"method": "GET", "path": "/p"}, "answer": same}
+    conversation = recorded.Conversation("c", "nothing", "a test", (exchange,))
+
+    def found(answer: dict[str, Any]) -> list[str]:
+        return [str(each) for each in recorded.compare(conversation, lambda *_: recorded.Answer(**answer))]
+
+    assert found(same) == []
+    (difference,) = found(same | given)
+    assert says in difference
+
+
+def test_a_service_of_another_name_is_asked_under_its_names() -> None:
+    asked = []
+
+    def send(method: str, path: str, _headers: object, body: bytes | None) -> recorded.Answer:
+        asked.append((method, path, json.loads(body) if body and body != b"{" else None))
+        return recorded.Answer(500, {}, "")
+
+    names = Vocabulary(service="acme", processor="payco")
+    for conversation in CONVERSATIONS:
+        list(recorded.answers(conversation, send, key="k", vocabulary=names))
+    paths = {path.partition("?")[0] for _, path, _ in asked}
+    assert {"/core/v1/acme_action", "/core/v1/get_acme_action_ipfs_id", "/core/v1/billing/payco_config"} <= paths
+    assert not any("svc" in path or "processor" in path for path in paths)
+    codes = [body["code"] for _, _, body in asked if isinstance(body, dict) and "code" in body]
+    assert any("Acme.Actions.setResponse" in code for code in codes)
+    assert not any("Svc." in code for code in codes)
+
+
+def test_a_file_of_another_form_is_named(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"odd\.json is not a recorded conversation"):
+        recorded.load(tmp_path)
