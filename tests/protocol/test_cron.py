@@ -104,3 +104,21 @@ def test_the_verdict_agrees_with_a_day_of_ticks(seconds, minutes):
     except InvalidCron:
         taken = False
     assert taken == (finest >= 30)
+
+
+def _numbers(low: int, high: int) -> st.SearchStrategy[str]:
+    some = st.sets(st.integers(low, high), min_size=1, max_size=3).map(lambda found: ",".join(map(str, sorted(found))))
+    # croniter reads a span of one number, such as 0-0, as any number.
+    ends = st.sets(st.integers(low, high), min_size=2, max_size=2)
+    return st.one_of(st.just("*"), some, ends.map(lambda found: f"{min(found)}-{max(found)}"))
+
+
+_SCHEDULES = st.tuples(_numbers(0, 59), _numbers(0, 23), _numbers(1, 28), _numbers(1, 12), _numbers(0, 6)).map(" ".join)
+
+
+@given(text=_SCHEDULES, after=st.integers(0, 4_000_000_000))
+def test_the_times_are_those_of_croniter(text, after):
+    """Another implementation. Where both fields of days are given, a day needs to match one of them."""
+    croniter = pytest.importorskip("croniter").croniter
+    theirs = croniter(text, datetime.fromtimestamp(after, UTC))
+    assert Cron(text).preview(after, 5) == [theirs.get_next(datetime) for _ in range(5)]
