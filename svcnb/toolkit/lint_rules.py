@@ -31,7 +31,20 @@ def every_rule(context: Context) -> Iterator[Finding]:
     if broken:
         yield broken[0]
         return
-    for rule in (main, modules, awaits, names, members, arguments, waiting, text_as_code, counts, leaks, embedded):
+    for rule in (
+        main,
+        modules,
+        awaits,
+        names,
+        members,
+        arguments,
+        waiting,
+        own_promises,
+        text_as_code,
+        counts,
+        leaks,
+        embedded,
+    ):
         yield from rule(context)
 
 
@@ -167,6 +180,24 @@ def waiting(context: Context) -> Iterator[Finding]:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} answers a promise, and nothing waits for it"
             yield context.find(call.node, "warning", "not_awaited", message, "Write await before it.")
+
+
+def own_promises(context: Context) -> Iterator[Finding]:
+    """Promises of `fetch` and of the action's own async functions that nothing waits for."""
+    script = context.script
+    for node in script.walk():
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        if called is None or called.type != "identifier" or _is_awaited(node):
+            continue
+        name = script.text(called)
+        binding = script.scope_at(called).find(name)
+        if name == "fetch" if binding is None else _is_async(binding.value):
+            message = f"{name} answers a promise, and nothing waits for it: main may return before it is done"
+            yield context.find(node, "warning", "not_awaited", message, "Write await before it.")
+
+
+def _is_async(node: Node | None) -> bool:
+    return node is not None and node.type in FUNCTIONS and any(part.type == "async" for part in node.children)
 
 
 def text_as_code(context: Context) -> Iterator[Finding]:

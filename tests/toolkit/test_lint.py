@@ -66,6 +66,9 @@ WARNINGS = {
     ],
     "async function main({ urls }) { await Promise.all(urls.map((url) => fetch(url))) }": ["outbound_requests_in_loop"],
     "const main = ({ pkpId }) => { Svc.Actions.getPrivateKey({ pkpId }); return 1 }": ["not_awaited"],
+    "const main = () => { fetch('https://example.org/'); return 1 }": ["not_awaited"],
+    "async function save() {} async function main() { save(); return 1 }": ["not_awaited"],
+    "const save = async () => 1; const main = () => { (save()); }": ["not_awaited"],
     "const apiKey = 'c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMzQ='; const main = () => apiKey.length": [
         "secret_in_source"
     ],
@@ -75,6 +78,8 @@ WARNINGS = {
 }
 
 CLEAN = [
+    "async function save() {} async function main() { await save(); return save(); }",
+    "function save() {} const main = () => { save(); const later = (fetch) => { fetch(); }; return later.length; }",
     "const main = () => 1",
     "async function main({ n = 1, list: [a, ...rest] = [2], ...other }) { return n + a + rest.length; }",
     "main = () => 1",
