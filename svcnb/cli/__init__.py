@@ -6,6 +6,7 @@ even click: what it says stands in `svcnb.cli._overview`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         An `ExitCode`. Expected failures are told in two lines on standard error, never with a trace.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given in ([], ["-h"], ["--help"]):
+    if given in ([], ["-h"], ["--help"]) and "_SVCNB_COMPLETE" not in os.environ:
         sys.stdout.write(help_text())
         return ExitCode.OK
     from svcnb.cli._terminal import safe_terminal

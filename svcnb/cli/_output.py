@@ -1,11 +1,13 @@
-"""How commands show results: JSON for programs, short lines for people."""
+"""Output of commands: tables for people, JSON and CSV for programs, identifiers alone for pipes."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -13,35 +15,71 @@ from svcnb.protocol.text import escaped_json
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_FORMAT: Final = "svcnb.output"
+_QUIET: Final = "svcnb.quiet"
+_IDENTIFIERS: Final = (
+    *("id", "hash", "api_key_hash", "wallet_address", "address", "cid", "hashed_cid", "request_id", "what", "name"),
+    *("event", "status"),
+)
+"""Members that identify an entry; the first one that an entry has is printed with ``--quiet``."""
 
-def json_option(command: F) -> F:
-    """The option ``--json`` of every command that reads."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+def output_options(command: F) -> F:
+    """Adds ``--output``, its short form ``--json``, and ``--quiet``.
+
+    The command receives ``as_json``: whether it must hand complete records to `show`.
+    """
+
+    @click.option(
+        "--output",
+        type=click.Choice(["table", "json", "csv"]),
+        default="table",
+        show_default=True,
+        help="Format: a table, one JSON document, or CSV with the members of the JSON as columns.",
+    )
+    @click.option("--json", "json_flag", is_flag=True, help="Short for --output json.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print identifiers alone, one in a line.")
+    @wraps(command)
+    def inner(*given: Any, output: str, json_flag: bool, quiet: bool, **options: Any) -> Any:
+        chosen = "json" if json_flag else output
+        if quiet and chosen != "table":
+            raise click.UsageError(f"--quiet prints identifiers alone: use it without --output {chosen}.")
+        meta = click.get_current_context().meta
+        meta[_FORMAT], meta[_QUIET] = chosen, quiet
+        return command(*given, as_json=chosen != "table", **options)
+
+    return inner  # type: ignore[return-value]  # the same call with other options
+
+
+def quiet() -> bool:
+    """Whether the running command was given ``--quiet``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
 
 
 def show(value: object, *, as_json: bool) -> None:
-    """Prints a result.
+    """Prints a result in the format that was chosen.
 
     Args:
         value: A model, a mapping, a list of them, or a plain value.
-        as_json: As one JSON document.
+        as_json: As one JSON document, or as CSV if ``--output csv`` was given.
     """
     plain = jsonable(value)
     if as_json:
-        click.echo(json_text(plain, indent=2))
+        context = click.get_current_context(silent=True)
+        if context is not None and context.meta.get(_FORMAT) == "csv":
+            _write_csv(plain)
+        else:
+            click.echo(json_text(plain, indent=2))
+    elif quiet():
+        for entry in plain if isinstance(plain, list) else [plain]:
+            click.echo(_identifier(entry))
     elif isinstance(plain, list):
-        for line in _table(plain):
-            click.echo(line)
+        _show_list(plain)
         if not plain:
             click.echo("There are none.", err=True)  # silence would look like a failure
     elif isinstance(plain, dict):
-        width = max((len(name) for name in plain), default=0)
-        for name, entry in plain.items():
-            several = isinstance(entry, list) and all(isinstance(each, dict) for each in entry)
-            first, *more = (_table(entry) or ["-"]) if several else [_line(entry)]
-            click.echo(f"{name:<{width}}  {first}".rstrip())
-            for line in more:
-                click.echo(f"{'':<{width}}  {line}")
+        _show_members(plain)
     else:
         click.echo(_line(plain))
 
@@ -54,6 +92,40 @@ def json_text(value: object, indent: int | None = None) -> str:
         indent: Spaces of each level; one line when None.
     """
     return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def _show_list(plain: list[Any]) -> None:
+    lines = _table(plain)
+    if len(lines) > len(plain):
+        _echo_header(lines.pop(0))
+    for line in lines:
+        click.echo(line)
+
+
+def _show_members(plain: dict[str, Any]) -> None:
+    width = max((len(name) for name in plain), default=0)
+    for name, entry in plain.items():
+        several = isinstance(entry, list) and all(isinstance(each, dict) for each in entry)
+        first, *more = (_table(entry) or ["-"]) if several else [_line(entry)]
+        click.echo(f"{name:<{width}}  {first}".rstrip())
+        for line in more:
+            click.echo(f"{'':<{width}}  {line}")
+
+
+def _echo_header(line: str) -> None:
+    """Prints a line in bold on a terminal, unless NO_COLOR is set (no-color.org)."""
+    if not _is_terminal() or os.environ.get("NO_COLOR"):
+        click.echo(line)
+        return
+    # The command line escapes control characters in all that it prints; these two are its own.
+    raw = getattr(sys.stdout, "unfiltered", sys.stdout)
+    raw.write("\x1b[1m")
+    click.echo(line, nl=False)
+    raw.write("\x1b[0m\n")
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def jsonable(value: object) -> Any:
@@ -82,15 +154,43 @@ class Noun(click.Group):
 
 
 def _table(entries: Sequence[Any]) -> list[str]:
-    """Lines with their columns under each other; a terminal, where a person reads, gets their names above."""
+    """Lines with aligned columns, below a line with their names."""
     if not entries or not all(isinstance(entry, dict) for entry in entries):
         return [_line(entry) for entry in entries]
     names = [name for name in entries[0] if any(entry.get(name) not in (None, "") for entry in entries)]
-    rows = [["" if entry.get(name) is None else _cell(entry[name]) for name in names] for entry in entries]
-    if sys.stdout.isatty():
-        rows.insert(0, [name.upper().replace("_", " ") for name in names])
+    rows = [[name.upper().replace("_", " ") for name in names]]
+    rows += [["" if entry.get(name) is None else _cell(entry[name]) for name in names] for entry in entries]
     widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
     return ["  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _identifier(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return _line(entry)
+    name = next((name for name in _IDENTIFIERS if entry.get(name) not in (None, "")), None)
+    return _line(entry) if name is None else _line(entry[name])
+
+
+def _write_csv(plain: Any) -> None:
+    import csv
+    import io
+
+    entries = plain if isinstance(plain, list) else [plain]
+    rows = [entry if isinstance(entry, dict) else {"value": entry} for entry in entries]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _csv_cell(entry) for name, entry in row.items()} for row in rows)
+    click.echo(text.getvalue(), nl=False)
+
+
+def _csv_cell(value: Any) -> Any:
+    """A value as one cell: lists and objects as JSON, booleans as in JSON, text that a spreadsheet would run quoted."""
+    if isinstance(value, (bool, list, dict)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return "'" + value
+    return value
 
 
 def _cell(value: object) -> str:

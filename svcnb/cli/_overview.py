@@ -10,15 +10,18 @@ COMMANDS: dict[str, str] = {
     "actions": "Register actions and put them into groups.",
     "apply": "Make the account as it is described.",
     "billing": "Credit: balance and top-up.",
+    "chain-secured": "ChainSecured accounts: open them, create wallets and keys, resume, audit.",
     "cid": "Print the CID of a source file.",
+    "completion": "Print the completion script of a shell.",
     "doctor": "Check versions, parts, ports and the service.",
     "emulator": "Run the service on this machine.",
     "explain": "Explain why a key may run an action, or what is missing.",
     "fetch": "Fetch the parts that are no Python, for use without network.",
     "groups": "Groups: which keys may run which actions with which wallets.",
     "history": "Past runs of this machine's clients, and what they cost.",
-    "keys": "Usage keys: credentials that may do little.",
+    "keys": "Usage keys: restricted API keys.",
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
+    "login": "Store an address and a key in the configuration file.",
     "lint": "Find what will go wrong with actions before they run.",
     "plan": "Show what separates the account from its description.",
     "record": "Record the answers of a live service, without secrets.",
@@ -42,8 +45,8 @@ Usage: svcnb [OPTIONS] COMMAND [ARGS]...
   svcnb cid action.js                 the CID of a source
   svcnb run action.js --params '{}'   run it
 
-  Address and key come from --base-url and --key-file, from SVC_BASE_URL and SVC_API_KEY,
-  or from the configuration file.
+  Address and key come from --base-url and --key-file, from --profile, from SVC_BASE_URL and
+  SVC_API_KEY, or from the configuration file that svcnb login writes.
 
 Options:
   --version   Print the version.

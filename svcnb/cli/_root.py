@@ -21,7 +21,7 @@ class LazyGroup(click.Group):
         """The command itself, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"svcnb.cli.{cmd_name}").command
+        command: click.Command = import_module(f"svcnb.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

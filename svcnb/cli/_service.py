@@ -14,7 +14,7 @@ import click
 
 
 def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command its client as first argument, from ``--base-url``, ``--key-file``, environment or file.
+    """Gives a command its client as first argument: options, then ``--profile``, the environment, the file.
 
     There is no option for the key itself: a list of processes would show it to everybody on the machine.
     """
@@ -25,6 +25,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
         help="File that holds the key; - is standard input. Default: SVC_API_KEY.",
     )
+    @profile_option
     @wraps(function)
     def command(*context: click.Context, base_url: str | None, key_file: Path | None, **options: Any) -> Any:
         from svcnb.client import Client
@@ -32,6 +33,19 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
         key = None if key_file is None else read_secret(key_file)
         with Client(base_url, api_key=key) as service:
             return function(service, *context, **options)
+
+    return command
+
+
+def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The option ``--profile``, which the configuration reads from the environment of this process."""
+
+    @click.option("--profile", metavar="NAME", help="Address and key that `svcnb login` stored. Default: SVC_PROFILE.")
+    @wraps(function)
+    def command(*given: Any, profile: str | None, **options: Any) -> Any:
+        if profile is not None:
+            os.environ["SVC_PROFILE"] = profile
+        return function(*given, **options)
 
     return command
 
@@ -117,12 +131,15 @@ def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any]
         beside: What is printed with it.
         into: Takes the key in place of standard output.
     """
-    from svcnb.cli._output import show
+    from svcnb.cli._output import quiet, show
 
     if into is not None:
         into.write(secret + "\n")
         into.flush()
         show(beside | {"key_file": into.name}, as_json=as_json)
+        return
+    if quiet():
+        click.echo(secret)
         return
     show({name: secret} | beside, as_json=as_json)
     click.echo("The key is shown this once: store it now.", err=True)

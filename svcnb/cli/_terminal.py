@@ -25,6 +25,11 @@ class _Stream:
         except (UnicodeEncodeError, LookupError):
             self._replacement = "?"
 
+    @property
+    def unfiltered(self) -> TextIO:
+        """The stream below, for control characters of the program's own."""
+        return self._stream
+
     def write(self, text: str) -> int:
         """Writes text; as `TextIO.write`."""
         self._stream.write(terminal_text(text, self._replacement))

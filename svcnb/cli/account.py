@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def command() -> None:
     """Make accounts, look at them, and hand them over."""
 
 
-def _with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the wallet that signs, from ``--wallet-key-file`` and ``--contract-wallet``."""
 
     @click.option(
@@ -62,7 +62,7 @@ def _with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--contract-wallet", metavar="ADDRESS", help="The wallet is this contract, and the key is its owner's.")
 @save_option
-@json_option
+@output_options
 @with_service
 def create(
     service: Client,
@@ -98,7 +98,7 @@ def create(
 
 
 @command.command("exists")
-@json_option
+@output_options
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
@@ -111,8 +111,8 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
 
 @command.command("convert", epilog=examples("svcnb account convert --key-file demo.key --wallet-key-file owner.key"))
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
-@_with_wallet
+@output_options
+@with_wallet
 @with_service
 def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
     """Hand the account of the key to a wallet, for good: from API mode to ChainSecured.
@@ -126,8 +126,8 @@ def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
 @command.command("transfer", epilog=examples("svcnb account transfer 0x93ab... --wallet-key-file owner.key"))
 @click.argument("to", metavar="ADDRESS")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
-@_with_wallet
+@output_options
+@with_wallet
 @with_service
 def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) -> None:
     """Hand the ChainSecured account of a wallet to the wallet at ADDRESS, for good.
@@ -141,7 +141,7 @@ def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) 
 
 @command.command("audit")
 @click.argument("api_key_hash", metavar="HASH")
-@json_option
+@output_options
 @with_service
 def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
     """List everything that happened to the account with the master HASH, oldest first.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--group", help="Only those in this group.")
-@json_option
+@output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
     """List the actions that the account registered. Free."""
@@ -48,7 +48,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @click.argument("action")
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--description", default="", help="What it does.")
-@json_option
+@output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
     """Give an action a name in the account. Costs one cent."""

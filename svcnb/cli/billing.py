@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def command() -> None:
 
 
 @command.command("balance")
-@json_option
+@output_options
 @with_service
 def balance(service: Client, as_json: bool) -> None:
     """Print the credit that all keys of the account share. Free."""
@@ -32,7 +32,7 @@ def balance(service: Client, as_json: bool) -> None:
 @command.command("top-up", epilog=examples("svcnb billing top-up 500 --method card"))
 @click.argument("cents", type=int)
 @click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="How to pay.")
-@json_option
+@output_options
 @with_service
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
     """Pay for CENTS of credit, at least 500.
@@ -49,7 +49,7 @@ def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_js
 
 @command.command("confirm")
 @click.argument("payment")
-@json_option
+@output_options
 @with_service
 def confirm(service: Client, payment: str, as_json: bool) -> None:
     """Credit a PAYMENT (pi_...) that the processor has collected, and print the credit."""

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import output_options, show
 
 
 @click.command("cid", epilog=examples("svcnb cid action.js"))
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@json_option
+@output_options
 def command(file: Path, as_json: bool) -> None:
     """Print the CID of a source file.
 

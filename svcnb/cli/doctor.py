@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import output_options, show
 from svcnb.exit_codes import ExitCode
 
 # A busy machine needs its time for what an idle one does at once.
@@ -43,7 +43,7 @@ class Finding:
 
 @click.command("doctor", epilog=examples("svcnb doctor", "svcnb doctor --live https://api.example.org"))
 @click.option("--live", metavar="URL", help="Compare this service's description of itself with what is spoken here.")
-@json_option
+@output_options
 @click.pass_context
 def command(ctx: click.Context, live: str | None, as_json: bool) -> None:
     """Check versions, parts, ports and the service.

@@ -12,6 +12,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
+from svcnb.cli._emulator_control import COMMANDS
+from svcnb.cli._output import Noun
 from svcnb.cli._serve import serve
 from svcnb.emulator.settings import ENVIRONMENT_PREFIX, Settings
 
@@ -22,6 +24,7 @@ _HELP = f"""Run the service on this machine.
 One port serves the API, the chain's JSON-RPC gateway, the control plane and the payment page. When it is ready, one
 line of JSON shows base_url, triggers_url, rpc_url, control_url, control_token, contract_address, chain_id and pid.
 Programs of the same user on this machine find the control token without your help. SIGTERM or Ctrl-C stops it.
+The commands below control an emulator that runs in another terminal.
 
 Every option is also read from the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example
 {ENVIRONMENT_PREFIX}STARTER_CREDITS.
@@ -56,9 +59,20 @@ def _kind(annotation: Any) -> str:
     return _KINDS.get(inner[0], "TEXT")
 
 
-def _run(**options: str | tuple[str, ...] | None) -> int:
+@click.pass_context
+def _run(ctx: click.Context, /, **options: str | tuple[str, ...] | None) -> int | None:
+    if ctx.invoked_subcommand is not None:
+        return None
     # An option that may be repeated and was not given is an empty tuple.
     return serve({name: value for name, value in options.items() if value not in (None, ())})
 
 
-command = click.Command("emulator", callback=_run, params=_options(), help=_HELP)
+command = Noun(
+    "emulator",
+    callback=_run,
+    params=_options(),
+    help=_HELP,
+    invoke_without_command=True,
+    commands={each.name: each for each in COMMANDS if each.name},
+    subcommand_metavar="[COMMAND]",
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import output_options, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 from svcnb.exit_codes import ExitCode
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--key-hash", metavar="HASH", help="Explain this usage key instead of the one in use; `svcnb keys list` shows it."
 )
 @click.option("--wallet", metavar="ADDRESS", help="A wallet that the action wants to use.")
-@json_option
+@output_options
 @click.pass_context
 @with_service
 def command(

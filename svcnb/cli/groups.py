@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 
@@ -24,7 +24,7 @@ def command() -> None:
 
 
 @command.command("list")
-@json_option
+@output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
     """List the account's groups. Free."""
@@ -33,7 +33,7 @@ def list_(service: Client, as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("group")
-@json_option
+@output_options
 @with_service
 def show_(service: Client, group: str, as_json: bool) -> None:
     """Show what is in a group. Free."""
@@ -45,7 +45,7 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 @click.option("--description", default="", help="What it is for.")
 @click.option("--wallet", "wallets", multiple=True, help="A wallet that its actions may use; may be repeated.")
 @click.option("--action", "actions", multiple=True, help="An action, CID or file, that may run; may be repeated.")
-@json_option
+@output_options
 @with_service
 def create(
     service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool

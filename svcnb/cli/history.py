@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
@@ -38,7 +38,7 @@ def command() -> None:
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most runs shown, newest first.")
 @click.option("--status", type=click.Choice(["success", "failed"]), help="Only those.")
 @click.option("--since", callback=_span, help=_SINCE)
-@json_option
+@output_options
 def list_(limit: int, status: Literal["success", "failed"] | None, since: str | None, as_json: bool) -> None:
     """List past runs, newest first."""
     from svcnb.toolkit.history import History
@@ -66,7 +66,7 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
     help="What to add up by.",
 )
 @click.option("--since", callback=_span, help=_SINCE)
-@json_option
+@output_options
 def spend(by: By, since: str | None, as_json: bool) -> None:
     """Add up what past runs cost, in cents."""
     from svcnb.toolkit.history import History

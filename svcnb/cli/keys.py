@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ _GROUPS = "a group's number, 0 for all; may be repeated"
 
 @click.group("keys", cls=Noun)
 def command() -> None:
-    """Usage keys: credentials that may do little.
+    """Usage keys: restricted API keys.
 
     They need the account key. A key is named by its hash, which `svcnb keys list` shows.
     """
 
 
 @command.command("list")
-@json_option
+@output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
     """List the account's usage keys, without their secrets. Free."""
@@ -46,7 +46,7 @@ def list_(service: Client, as_json: bool) -> None:
 @click.option("--can-delete-groups", is_flag=True, help="It may remove groups.")
 @click.option("--can-create-wallets", is_flag=True, help="It may make wallets.")
 @save_option
-@json_option
+@output_options
 @with_service
 def create(
     service: Client,
@@ -78,6 +78,58 @@ def create(
         )
         secret = key.usage_api_key.reveal() if key.usage_api_key else ""
         tell_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+
+
+@command.command("update", epilog=examples("svcnb keys update 0x5d1c... --execute-in-group 1 --execute-in-group 2"))
+@click.argument("key_hash", metavar="HASH")
+@click.option("--name", help="The new name.")
+@click.option("--description", help="The new description.")
+@click.option("--execute-in-group", "execute", multiple=True, help=f"The complete new list: {_GROUPS}.")
+@click.option("--manage-actions-in-group", "manage", multiple=True, help=f"The complete new list: {_GROUPS}.")
+@click.option("--add-wallets-to-group", "add", multiple=True, help=f"The complete new list: {_GROUPS}.")
+@click.option("--remove-wallets-from-group", "take", multiple=True, help=f"The complete new list: {_GROUPS}.")
+@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether it may create groups.")
+@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether it may delete groups.")
+@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether it may create wallets.")
+@output_options
+@with_service
+def update(
+    service: Client,
+    key_hash: str,
+    *,
+    name: str | None,
+    description: str | None,
+    execute: tuple[str, ...],
+    manage: tuple[str, ...],
+    add: tuple[str, ...],
+    take: tuple[str, ...],
+    can_create_groups: bool | None,
+    can_delete_groups: bool | None,
+    can_create_wallets: bool | None,
+    as_json: bool,
+) -> None:
+    """Change a usage key, by its hash; what is left out stays. Costs one cent.
+
+    A list that is given replaces the old list. The expiration starts again, as for a new key, unless only name or
+    description change.
+    """
+    rights: dict[str, Any] = {
+        "execute_in_groups": list(execute) or None,
+        "manage_ipfs_ids_in_groups": list(manage) or None,
+        "add_pkp_to_groups": list(add) or None,
+        "remove_pkp_from_groups": list(take) or None,
+        "can_create_groups": can_create_groups,
+        "can_delete_groups": can_delete_groups,
+        "can_create_pkps": can_create_wallets,
+    }
+    if any(value is not None for value in rights.values()):
+        key = service.usage_keys.update(key_hash, name=name, description=description, **rights)
+    elif name is not None or description is not None:
+        key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
+    else:
+        raise click.UsageError("nothing to change: give at least one option, for example --name.")
+    short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
+    show(key if as_json else short, as_json=as_json)
 
 
 @command.command("remove")

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import output_options, show
 from svcnb.exit_codes import ExitCode
 
 
 @click.command("lint", epilog=examples("svcnb lint action.js actions/*.js"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--service-name", help="The service's name, if it is not svc. Default: SVC_SERVICE_NAME.")
-@json_option
+@output_options
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:
     """Find what will go wrong with actions before they run.

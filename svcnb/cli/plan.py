@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, show
+from svcnb.cli._output import output_options, show
 from svcnb.cli._service import read_secret, with_service
 from svcnb.exit_codes import ExitCode
 
@@ -62,7 +62,7 @@ def shown(plan: Plan) -> dict[str, Any]:
 @click.command("plan", epilog=examples("svcnb plan account.toml --check"))
 @plan_options
 @click.option("--check", is_flag=True, help="End with 1 if there is anything to do.")
-@json_option
+@output_options
 @click.pass_context
 @with_service
 def command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import json_option, json_text, show
+from svcnb.cli._output import json_text, output_options, show
 from svcnb.cli._service import read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--params", default="null", help="What main receives, as JSON; @FILE reads a file.")
 @click.option("--until-effective", type=float, metavar="SECONDS", help="Keep trying while a new grant takes effect.")
-@json_option
+@output_options
 @with_service
 def command(service: Client, file: Path, params: str, until_effective: float | None, as_json: bool) -> None:
     """Run an action from a source file.

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.exit_codes import ExitCode
 
 _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -59,7 +59,7 @@ def release(registry: Path, name: str, file: Path, version: str, constant_name: 
 
 @command.command("list")
 @click.argument("registry", type=_REGISTRY)
-@json_option
+@output_options
 def list_(registry: Path, as_json: bool) -> None:
     """List derived actions with their templates and CIDs."""
     from svcnb.toolkit.templates import Templates

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -84,7 +84,7 @@ def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_bro
 
 
 @command.command("list")
-@json_option
+@output_options
 @_with_triggers
 def list_(triggers: TriggersClient, as_json: bool) -> None:
     """List your triggers, newest first."""
@@ -97,7 +97,7 @@ def list_(triggers: TriggersClient, as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("trigger")
-@json_option
+@output_options
 @_with_triggers
 def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
     """Show one trigger."""
@@ -118,7 +118,7 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 @click.option("--config", help="Settings of the kind, as JSON; in place of --cron.")
 @click.option("--params", default="{}", help="Default params of every run, as JSON.")
 @click.option("--wallet", "wallets", multiple=True, help="A wallet that the action may use; may be repeated.")
-@json_option
+@output_options
 @_with_triggers
 @with_service
 def create(
@@ -179,7 +179,7 @@ def delete(triggers: TriggersClient, trigger: str) -> None:
 @command.command("runs")
 @click.argument("trigger")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many of the newest.")
-@json_option
+@output_options
 @_with_triggers
 def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> None:
     """List a trigger's runs, newest first."""
@@ -191,7 +191,7 @@ def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> N
 @command.command("cron", epilog=examples("svcnb triggers cron '0 9 * * 1-5' --count 3"))
 @click.argument("cron")
 @click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many times to show.")
-@json_option
+@output_options
 def cron_(cron: str, count: int, as_json: bool) -> None:
     """Say when the schedule CRON fires. Asks nobody."""
     from svcnb.client.triggers import TriggersClient
@@ -207,7 +207,7 @@ def cron_(cron: str, count: int, as_json: bool) -> None:
 
 @command.command("event", epilog=examples("svcnb triggers event 'Transfer(address,address,uint256)'"))
 @click.argument("signature")
-@json_option
+@output_options
 def event(signature: str, as_json: bool) -> None:
     """Say what the event SIGNATURE means: its topic, its arguments, what to watch for. Asks nobody."""
     from svcnb.client.triggers import TriggersClient

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.cli._service import with_service
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--group", help="Only those in this group.")
-@json_option
+@output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
     """List the account's wallets. Free."""
@@ -28,7 +28,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 
 
 @command.command("create")
-@json_option
+@output_options
 @with_service
 def create(service: Client, as_json: bool) -> None:
     """Make a wallet and print its address. Costs one cent."""

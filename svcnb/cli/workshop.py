@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._output import Noun, json_option, show
+from svcnb.cli._output import Noun, output_options, show
 from svcnb.protocol.nesting import parse
 
 DESK_FILE = "desk.json"
@@ -107,7 +107,7 @@ def start(
 
 @command.command("board")
 @_folder
-@json_option
+@output_options
 def board(folder: Path, as_json: bool) -> None:
     """Show who has solved how much."""
     found = _ask(folder, "GET", "/board.json")

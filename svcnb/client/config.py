@@ -1,9 +1,14 @@
-"""Settings of a client: argument, then environment, then file.
+"""Settings of a client: argument, then chosen profile, then environment, then file.
 
-The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``::
+The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes it::
 
     base_url = "https://api.example.org"
     api_key = "..."                # allowed only when no one else may read the file: chmod 600
+
+    [profiles.test]                # chosen by SVC_PROFILE or --profile
+    base_url = "https://test.example.org"
+
+A key of the file is sent to the address beside it only: if the address comes from elsewhere, the key is not used.
 """
 
 from __future__ import annotations
@@ -139,9 +144,13 @@ def load(
         ConfigError: No address was found, or a setting cannot be used; the message says what to do.
     """
     environment = os.environ if environment is None else environment
-    found = _read_file(file, environment)
+    chosen, from_file = _read_file(file, environment)
     told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
-    found |= {name: value for name, value in told.items() if value}
+    found = {name: value for name, value in told.items() if value}
+    # A profile is chosen on purpose, so it comes before the environment; the rest of the file comes after it.
+    found = found | from_file if chosen else from_file | found
+    if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
+        _keep_with_its_address(found, from_file["base_url"], base_url)
     if vocabulary is None:
         defaults = Vocabulary()
         try:
@@ -169,6 +178,13 @@ def load(
         vocabulary=vocabulary,
         history=str(history) if history is not None else found.get("history"),
     )
+
+
+def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
+    """Drops the key of the file if the address that it was stored with is not the one in use."""
+    in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
+    if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
+        del found["api_key"]
 
 
 def clean_url(url: str, name: str) -> str:
@@ -212,15 +228,45 @@ def _optional_url(url: str | None, name: str) -> str | None:
     return clean_url(url, name) if url else None
 
 
-def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> dict[str, str]:
-    named = file or environment.get("SVCNB_CONFIG")
-    path = Path(named).expanduser() if named else _default_file(environment)
-    if path is None:
-        return {}
+def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
+    """The path of the settings file; None without a home folder. It may not exist."""
+    environment = os.environ if environment is None else environment
+    named = environment.get("SVCNB_CONFIG")
+    return Path(named).expanduser() if named else _default_file(environment)
+
+
+def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
+    """The profile that was chosen, and the settings of it or, without one, of the top of the file."""
+    profile = environment.get("SVC_PROFILE", "").strip() or None
+    path = Path(file).expanduser() if file else config_file(environment)
+    required = bool(file or environment.get("SVCNB_CONFIG"))
+    values = {} if path is None else read_settings(path, required=required)
+    profiles = values.pop("profiles", {})
+    if profile is None:
+        return None, values
+    if profile not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise ConfigError(
+            f"there is no profile {profile!r} in {path}: it has {known}",
+            hint=f"Run: svcnb login --profile {profile}",
+        )
+    return profile, dict(profiles[profile])
+
+
+def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
+    """Reads a settings file: its settings, and under ``profiles`` those of each profile.
+
+    Args:
+        path: The file.
+        required: Whether a missing file is an error; else it has no settings.
+
+    Raises:
+        ConfigError: It cannot be read, is not TOML, has unknown settings, or holds a key that others may read.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        if named:
+        if required:
             raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -229,17 +275,29 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> dict[
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"the settings file {path} is not TOML: {error}", hint="Correct that line.") from error
-    for name, value in values.items():
+    profiles = values.pop("profiles", {})
+    if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
+        raise ConfigError(f"profiles in {path} is not a table", hint="Write [profiles.NAME] above its settings.")
+    for settings in (values, *profiles.values()):
+        _check_settings(path, settings)
+    if (
+        any("api_key" in settings for settings in (values, *profiles.values()))
+        and os.name == "posix"
+        and stat.S_IMODE(path.stat().st_mode) & 0o077
+    ):
+        raise ConfigError(f"the settings file {path} holds a key and others may read it", hint=f"Run: chmod 600 {path}")
+    return values | ({"profiles": profiles} if profiles else {})
+
+
+def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
+    for name, value in settings.items():
         if name not in _ENVIRONMENT:
             raise ConfigError(
                 f"the settings file {path} has an unknown setting {name!r}",
-                hint=f"Allowed are: {', '.join(sorted(_ENVIRONMENT))}.",
+                hint=f"Allowed are: {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
             )
         if not isinstance(value, str):
             raise ConfigError(f"{name} in {path} is not a text", hint=f'Write {name} = "..."')
-    if values.get("api_key") and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ConfigError(f"the settings file {path} holds a key and others may read it", hint=f"Run: chmod 600 {path}")
-    return values
 
 
 def _default_file(environment: Mapping[str, str]) -> Path | None:

@@ -77,3 +77,26 @@ def test_no_private_key_is_ever_shown(at, wallet, tmp_path: Path) -> None:
     done = at("create", "x", "--chain-secured", "--wallet-key-file", str(bad))
     assert done.returncode == ExitCode.FAILED
     assert signer.reveal()[2:40] not in done.stdout + done.stderr
+
+
+def test_a_chain_secured_account_creates_wallets_and_keys(svcnb, wallet, emulator: Emulator, tmp_path: Path) -> None:
+    owner, key = wallet("owner")
+    pending = {"SVCNB_PENDING": str(tmp_path / "pending"), "SVC_BASE_URL": emulator.base_url}
+    at = lambda *arguments: svcnb("chain-secured", *arguments, **pending)  # noqa: E731 - as in the fixture above
+    made = json.loads(at("create", "treasury", "--wallet-key-file", key, "--json").stdout)
+    emulator.credit(owner.address, 500)
+    minted = at("mint-wallet", "--wallet-key-file", key)
+    assert minted.stdout.startswith("0x"), minted.stderr
+    saved = tmp_path / "runner.key"
+    key_made = at("mint-key", "runner", "--wallet-key-file", key, "--save", str(saved), "--json")
+    assert key_made.returncode == ExitCode.OK, key_made.stderr
+    assert saved.read_text().strip() not in key_made.stdout
+    opened = json.loads(at("open", "--wallet-key-file", key, "--json").stdout)
+    assert (opened["admin"], opened["api_key_hash"]) == (owner.address, made["api_key_hash"])
+    assert (opened["wallets"], opened["usage_keys"]) == (2, 1)
+    assert json.loads(at("pending", "--json").stdout) == []
+    told = json.loads(at("audit", made["api_key_hash"], "--json").stdout)
+    assert told[0]["event"] == "AccountCreated"
+    unknown = at("resume", "00", "--wallet-key-file", key)
+    assert unknown.returncode != ExitCode.OK
+    assert "Traceback" not in unknown.stderr

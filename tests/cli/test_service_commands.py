@@ -133,8 +133,27 @@ def test_a_list_has_its_columns_under_each_other_and_says_when_there_is_nothing(
     assert (nothing.stdout, nothing.stderr) == ("", "There are none.\n")
     for name in ("a", "longer"):
         master("groups", "create", name, "--description", "see")
-    columns = {line.index("see") for line in master("groups", "list").stdout.splitlines()}
-    assert len(columns) == 1
+    header, *lines = master("groups", "list").stdout.splitlines()
+    assert {line.index("see") for line in lines} == {header.index("DESCRIPTION")}
+    first, second = master("groups", "list", "--quiet").stdout.split()
+    assert master("groups", "show", first).returncode == master("groups", "show", second).returncode == ExitCode.OK
+    assert master("groups", "list", "--output", "csv").stdout.splitlines()[0].startswith("id,name,description")
+
+
+def test_a_usage_key_is_changed_and_what_is_left_out_stays(master) -> None:
+    group = master("groups", "create", "adders").stdout.strip()
+    key = json.loads(master("keys", "create", "runner", "--can-create-groups", "--json").stdout)["api_key_hash"]
+    done = master("keys", "update", key, "--execute-in-group", group, "--description", "new", "--json")
+    assert done.returncode == ExitCode.OK, done.stderr
+    (listed,) = [each for each in json.loads(master("keys", "list", "--json").stdout) if each["api_key_hash"] == key]
+    assert [str(each) for each in listed["execute_in_groups"]] == [group]
+    assert (listed["name"], listed["description"], listed["can_create_groups"]) == ("runner", "new", True)
+    master("keys", "update", key, "--cannot-create-groups", "--name", "walker")
+    (listed,) = [each for each in json.loads(master("keys", "list", "--json").stdout) if each["api_key_hash"] == key]
+    assert (listed["name"], listed["can_create_groups"]) == ("walker", False)
+    refused = master("keys", "update", key)
+    assert refused.returncode == ExitCode.USAGE
+    assert "nothing to change" in refused.stderr
 
 
 def test_a_key_is_read_from_standard_input(svcnb, emulator: Emulator) -> None:

@@ -1,0 +1,76 @@
+"""Measures what each extra adds to a new virtual environment, and writes the table in the README.
+
+Needs uv and a package index. The figures include compiled bytecode, as pip leaves it, and the project itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+EXTRAS = {
+    "": "the client, CIDs, the command line",
+    "chain": "ChainSecured accounts: signing, contract calls",
+    "emulator": "the service on this machine",
+    "lab": "JupyterLab, panels, charts",
+    "lint": "the linter of actions",
+    "reports": "unattended notebooks",
+    "testing": "tests of your own actions and notebooks",
+    "postgres": "several servers that share a PostgreSQL",
+    "all": "all of these, and web3",
+    "workshop": "the emulator, JupyterLab, and JupyterHub for a workshop",
+    "cluster": "batches and reports on a Dask cluster",
+}
+BEGIN, END = "<!-- sizes: written by .ci/sizes.py -->", "<!-- end of sizes -->"
+BYTES_PER_MB = 1_000_000
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def measured(wheel: Path, extra: str) -> int:
+    """Bytes that an extra adds to an empty environment of this Python."""
+    with tempfile.TemporaryDirectory(prefix="svcnb-size-") as folder:
+        subprocess.run(["uv", "venv", "-q", "-p", sys.executable, folder], check=True)
+        empty = size(Path(folder))
+        wanted = f"{wheel}[{extra}]" if extra else str(wheel)
+        command = ["uv", "pip", "install", "-q", "--compile-bytecode", "--link-mode", "copy", "-p", folder]
+        subprocess.run([*command, "-c", str(ROOT / "constraints.txt"), wanted], check=True)
+        return size(Path(folder)) - empty
+
+
+def table(figures: dict[str, int]) -> str:
+    """The table as Markdown; figures in bytes."""
+    lines = ["| extra | contains | MB |", "|---|---|---|"]
+    for extra, what in EXTRAS.items():
+        name = f"`{extra}`" if extra else "(none)"
+        lines.append(f"| {name} | {what} | {round(figures[extra] / BYTES_PER_MB)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measures, prints, and with ``--write`` changes the README."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheel", type=Path, help="a built wheel of the project")
+    parser.add_argument("--write", action="store_true", help="write the table into README.md")
+    given = parser.parse_args()
+    text = table({extra: measured(given.wheel.resolve(), extra) for extra in EXTRAS})
+    sys.stdout.write(text + "\n")
+    if given.write:
+        readme = README.read_text(encoding="utf-8")
+        pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
+        README.write_text(
+            re.sub(pattern, lambda _: f"{BEGIN}\n{text}\n{END}", readme, flags=re.DOTALL), encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()

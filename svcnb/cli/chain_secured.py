@@ -1,0 +1,128 @@
+"""``svcnb chain-secured``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from svcnb.cli._examples import examples
+from svcnb.cli._output import Noun, output_options, show
+from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
+from svcnb.cli.account import with_wallet
+
+if TYPE_CHECKING:
+    from svcnb.client import Client
+    from svcnb.client.signing import Signer
+
+
+@click.group("chain-secured", cls=Noun)
+def command() -> None:
+    """ChainSecured accounts: open them, create wallets and keys, resume, audit.
+
+    The wallet of --wallet-key-file owns the account, signs every change, and pays the gas on the chain.
+    """
+
+
+@command.command("create", epilog=examples("svcnb chain-secured create treasury --wallet-key-file owner.key"))
+@click.argument("name")
+@click.option("--description", default="", help="What it is for.")
+@output_options
+@with_wallet
+@with_service
+def create(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
+    """Create an account called NAME that the wallet owns."""
+    mine = service.chain_secured.create(owner, name, description=description)
+    show({"api_key_hash": mine.api_key_hash, "owner": owner.address}, as_json=as_json)
+
+
+@command.command("open", epilog=examples("svcnb chain-secured open --wallet-key-file owner.key"))
+@output_options
+@with_wallet
+@with_service
+def open_(service: Client, owner: Signer, as_json: bool) -> None:
+    """Show the account that the wallet owns, as it stands on the chain."""
+    show(service.chain_secured.open(owner).describe(), as_json=as_json)
+
+
+@command.command("mint-wallet")
+@click.option("--name", default="Wallet", show_default=True, help="Its name.")
+@click.option("--description", default="", help="What it is for.")
+@output_options
+@with_wallet
+@with_service
+def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
+    """Create a wallet in the account, and register it on the chain."""
+    made = service.chain_secured.open(owner).wallets.create(name, description=description)
+    show(made if as_json else made.address, as_json=as_json)
+
+
+@command.command(
+    "mint-key", epilog=examples("svcnb chain-secured mint-key runner --execute-in-group 1 --wallet-key-file owner.key")
+)
+@click.argument("name")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--execute-in-group", "execute", multiple=True, help="A group in which it may run actions; 0 for all.")
+@save_option
+@output_options
+@with_wallet
+@with_service
+def mint_key(
+    service: Client,
+    owner: Signer,
+    name: str,
+    description: str,
+    execute: tuple[str, ...],
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Create a usage key called NAME, register it on the chain, and print it, this once."""
+    with new_key_file(save) as into:
+        key = service.chain_secured.open(owner).usage_keys.create(
+            name, description=description, execute_in_groups=list(execute)
+        )
+        secret = key.usage_api_key.reveal() if key.usage_api_key else ""
+        tell_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+
+
+@command.command("pending")
+@output_options
+@with_service
+def pending(service: Client, as_json: bool) -> None:
+    """List what was created and is not registered on the chain yet, with its id for `resume`."""
+    records = service.chain_secured.pending()
+    short = [{"id": each.id, "kind": each.kind, "name": each.name, "wallet": each.wallet_address} for each in records]
+    show(records if as_json else short, as_json=as_json)
+
+
+@command.command("resume", epilog=examples("svcnb chain-secured resume ID --wallet-key-file owner.key"))
+@click.argument("mint", metavar="ID")
+@save_option
+@output_options
+@with_wallet
+@with_service
+def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json: bool) -> None:
+    """Finish a creation that stopped half way. Nothing is done twice."""
+    from svcnb.client.models.usage_keys import UsageKey
+
+    with new_key_file(save) as into:
+        made = service.chain_secured.resume(mint, owner)
+        if isinstance(made, UsageKey) and made.usage_api_key is not None:
+            beside = {"api_key_hash": made.api_key_hash}
+            tell_secret("usage_api_key", made.usage_api_key.reveal(), as_json=as_json, beside=beside, into=into)
+            return
+    show(made, as_json=as_json)
+
+
+@command.command("audit")
+@click.argument("api_key_hash", metavar="HASH")
+@output_options
+@with_service
+def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
+    """List everything that happened to the account with the master HASH, oldest first.
+
+    The chain is public: neither key nor wallet is needed.
+    """
+    entries = service.chain_secured.look(api_key_hash).audit()
+    show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)

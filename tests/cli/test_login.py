@@ -1,0 +1,82 @@
+"""`svcnb login` stores an address and a key for its owner alone, and `--profile` uses them."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from svcnb.exit_codes import ExitCode
+from svcnb.launch import Emulator
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+
+@pytest.fixture
+def home(svcnb, tmp_path: Path):
+    """`svcnb` with a configuration file of its own, and without address and key in the environment."""
+    config = tmp_path / "config.toml"
+
+    def run(*arguments: str, **options: str):
+        return svcnb(*arguments, **({"SVCNB_CONFIG": str(config), "SVC_BASE_URL": "", "SVC_API_KEY": ""} | options))
+
+    return run, config
+
+
+def key_of(svcnb, emulator: Emulator) -> str:
+    return str(
+        json.loads(svcnb("account", "create", "mine", "--json", SVC_BASE_URL=emulator.base_url).stdout)["api_key"]
+    )
+
+
+def test_a_stored_key_is_used_without_options_and_no_one_else_may_read_it(home, svcnb, emulator: Emulator) -> None:
+    run, config = home
+    key = key_of(svcnb, emulator)
+    done = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin=key)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert key not in done.stdout + done.stderr
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert run("account", "exists").stdout == "yes\n"
+
+
+def test_a_profile_keeps_the_others_and_is_chosen_by_option_or_environment(home, svcnb, emulator: Emulator) -> None:
+    run, config = home
+    key = key_of(svcnb, emulator)
+    config.write_text('base_url = "http://127.0.0.1:9"\nhistory = "off"\n')
+    assert (
+        run("login", "--base-url", emulator.base_url, "--profile", "test", "--key-file", "-", stdin=key).returncode == 0
+    )
+    assert 'history = "off"' in config.read_text()
+    assert run("account", "exists").returncode == ExitCode.UNREACHABLE
+    assert run("account", "exists", "--profile", "test").stdout == "yes\n"
+    assert run("account", "exists", SVC_PROFILE="test").stdout == "yes\n"
+    chosen = run("account", "exists", "--profile", "test", SVC_BASE_URL="http://127.0.0.1:9", SVC_API_KEY="b3RoZXI=")
+    assert chosen.stdout == "yes\n", "a profile that was chosen comes before the environment"
+    unknown = run("account", "exists", "--profile", "tset")
+    assert unknown.returncode == ExitCode.USAGE
+    assert "it has test" in unknown.stderr
+
+
+def test_an_unknown_key_is_not_stored_unless_it_is_asked_for(home, emulator: Emulator) -> None:
+    run, config = home
+    refused = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin="c3RyYW5nZXI=")
+    assert refused.returncode == ExitCode.FAILED
+    assert not config.exists()
+    assert (
+        run("login", "--base-url", emulator.base_url, "--key-file", "-", "--no-check", stdin="c3RyYW5nZXI=").returncode
+        == 0
+    )
+
+
+def test_a_stored_key_goes_to_the_address_it_was_stored_with_and_to_no_other(home, svcnb, emulator: Emulator) -> None:
+    run, config = home
+    key = key_of(svcnb, emulator)
+    config.touch(0o600)
+    config.write_text(f'base_url = "http://127.0.0.1:9"\napi_key = "{key}"\n')
+    for options in ({"SVC_BASE_URL": emulator.base_url}, {}):
+        arguments = () if options else ("--base-url", emulator.base_url)
+        done = run("groups", "list", *arguments, **options)
+        assert done.returncode == ExitCode.FAILED
+        assert "--key-file" in done.stderr, done.stderr

@@ -1,0 +1,77 @@
+"""Formats of output: tables with headers, JSON, CSV, identifiers alone; colours on a terminal only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from svcnb.cli._output import output_options, show
+
+ENTRIES = [
+    {"id": "1", "name": "short", "groups": [1, 2], "on": True},
+    {"id": "22", "name": "=a longer name", "groups": [], "on": False},
+]
+
+
+@pytest.fixture
+def run():
+    @click.command
+    @output_options
+    def command(*, as_json: bool) -> None:
+        show(ENTRIES, as_json=as_json)
+
+    return lambda *arguments, **options: CliRunner().invoke(command, arguments, **options)
+
+
+def test_a_table_has_a_header_and_aligned_columns(run) -> None:
+    header, *lines = run().stdout.splitlines()
+    assert header.split() == ["ID", "NAME", "GROUPS", "ON"]
+    assert {line.index("[") for line in lines} == {header.index("GROUPS")}
+
+
+def test_json_is_one_document_by_both_names(run) -> None:
+    assert json.loads(run("--json").stdout) == json.loads(run("--output", "json").stdout) == ENTRIES
+
+
+def test_csv_has_the_members_of_the_json_and_no_cell_that_a_spreadsheet_would_run(run) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("--output", "csv").stdout)))
+    assert rows == [
+        {"id": "1", "name": "short", "groups": "[1, 2]", "on": "true"},
+        {"id": "22", "name": "'=a longer name", "groups": "[]", "on": "false"},
+    ]
+
+
+def test_quiet_prints_identifiers_alone_and_excludes_another_format(run) -> None:
+    assert run("--quiet").stdout == "1\n22\n"
+    refused = run("--quiet", "--json")
+    assert refused.exit_code == 2
+    assert "without --output json" in refused.stderr
+
+
+def test_colours_appear_on_a_terminal_only_and_never_with_no_color(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in run(color=True).stdout
+    monkeypatch.setattr("svcnb.cli._output._is_terminal", lambda: True)
+    assert "\x1b[1m" in run(color=True).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(color=True).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_asks_this_program(svcnb, shell: str) -> None:
+    done = svcnb("completion", shell)
+    assert done.returncode == 0, done.stderr
+    assert f"_SVCNB_COMPLETE={shell}_complete" in done.stdout
+
+
+def test_completion_offers_commands_and_choices(svcnb) -> None:
+    offered = svcnb(_SVCNB_COMPLETE="bash_complete", COMP_WORDS="svcnb gro", COMP_CWORD="1").stdout
+    assert offered == "plain,groups\n"
+    offered = svcnb(
+        _SVCNB_COMPLETE="bash_complete", COMP_WORDS="svcnb groups list --output ", COMP_CWORD="4"
+    ).stdout.split()
+    assert offered == ["plain,table", "plain,json", "plain,csv"]
