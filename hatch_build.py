@@ -5,6 +5,7 @@ Deno comes from PyPI (`build-system.requires`), so neither Node nor a compiler i
 
 Environment:
     SVCNB_BUNDLES: ``reuse`` takes the bundles that are there and downloads nothing.
+    SVCNB_REPOSITORY: Address of the repository, for URLs and absolute links in the metadata.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 ROOT = Path(__file__).resolve().parent
 MANIFEST = Path("svcnb/parts/static/bundles.json")
@@ -28,6 +31,34 @@ BUILD_TIMEOUT_S = 600
 
 class BundleError(RuntimeError):
     """The bundles could not be made; the text says what to do."""
+
+
+class MetadataHook(MetadataHookInterface):
+    """Adds the README and the addresses of the project to the metadata.
+
+    ``SVCNB_REPOSITORY`` is the address of the repository, for example the one that a release is built from. With it,
+    the metadata have URLs, and links and images of the README are absolute, as a package index needs them.
+    """
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Sets ``readme`` and ``urls``."""
+        repository = os.environ.get("SVCNB_REPOSITORY", "").rstrip("/")
+        text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
+        if repository:
+            metadata["urls"] = {
+                "Repository": repository,
+                "Documentation": f"{repository}/tree/main/docs",
+                "Changelog": f"{repository}/blob/main/CHANGELOG.md",
+                "Issues": f"{repository}/issues",
+            }
+            text = absolute_links(text, repository)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+
+
+def absolute_links(text: str, repository: str) -> str:
+    """Markdown with links to files of the repository, and images, as addresses."""
+    text = re.sub(r"!\[([^\]]*)\]\((?!https?:)([^)]+)\)", rf"![\1]({repository}/raw/main/\2)", text)
+    return re.sub(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)", rf"[\1]({repository}/blob/main/\2)", text)
 
 
 class BundleHook(BuildHookInterface[Any]):

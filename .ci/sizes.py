@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ EXTRAS = {
 }
 BEGIN, END = "<!-- sizes: written by .ci/sizes.py -->", "<!-- end of sizes -->"
 BYTES_PER_MB = 1_000_000
+UV = shutil.which("uv") or "uv"
 
 
 def size(folder: Path) -> int:
@@ -39,10 +41,10 @@ def size(folder: Path) -> int:
 def measured(wheel: Path, extra: str) -> int:
     """Bytes that an extra adds to an empty environment of this Python."""
     with tempfile.TemporaryDirectory(prefix="svcnb-size-") as folder:
-        subprocess.run(["uv", "venv", "-q", "-p", sys.executable, folder], check=True)
+        subprocess.run([UV, "venv", "-q", "-p", sys.executable, folder], check=True)
         empty = size(Path(folder))
         wanted = f"{wheel}[{extra}]" if extra else str(wheel)
-        command = ["uv", "pip", "install", "-q", "--compile-bytecode", "--link-mode", "copy", "-p", folder]
+        command = [UV, "pip", "install", "-q", "--compile-bytecode", "--link-mode", "copy", "-p", folder]
         subprocess.run([*command, "-c", str(ROOT / "constraints.txt"), wanted], check=True)
         return size(Path(folder)) - empty
 

@@ -1,7 +1,8 @@
 """Binder's recipe, step by step in a clean environment; then the memory of what a reader runs there.
 
-Heavy, and it needs a package index, so run by name: ``pytest tests/house/binder_recipe.py -s``. repo2docker is no
-part of it: what it does with `binder/` is to make an environment, run ``postBuild`` in it, and start JupyterLab.
+Heavy, and it needs a package index, so run by name: ``pytest tests/house/binder_recipe.py -s``. It does what
+repo2docker does with `binder/`, without Docker and conda: it makes an environment with the Jupyter packages of
+repo2docker, runs ``postBuild`` in it, and starts JupyterLab.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ALLOWED_MIB = 2048
+ALLOWED_MIB = 1024
 PATIENCE_S = 1_500
 
 # What a Binder image holds, and nothing of whoever runs this: no caches, no settings, no proxy for what is local.
@@ -37,6 +38,9 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copyfile(ROOT / name, folder / "repository" / name)
     (folder / "home").mkdir()
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, timeout=120)
+    # What repo2docker's own environment contains before the recipe runs.
+    base = [str(folder / "venv/bin/pip"), "install", "-q", "-r", str(ROOT / "binder/base.txt")]
+    subprocess.run(base, check=True, timeout=PATIENCE_S)
     return folder
 
 
@@ -65,6 +69,16 @@ def test_the_environment_names_a_python_that_svcnb_runs_on() -> None:
     text = (ROOT / "binder/environment.yml").read_text(encoding="utf-8")
     assert "python=3.12" in text
     assert "pip" in text
+
+
+def test_the_recipe_keeps_the_versions_of_the_environment_it_is_built_into(built: Path) -> None:
+    listed = subprocess.run(
+        [str(built / "venv/bin/pip"), "freeze"], capture_output=True, text=True, check=True, timeout=300
+    )
+    found = {line.lower().replace("_", "-") for line in listed.stdout.splitlines()}
+    base = (ROOT / "binder/base.txt").read_text(encoding="utf-8").splitlines()
+    assert {line for line in base if "==" in line} <= found
+    assert any(line.startswith("jupyter-server-proxy==") for line in found)
 
 
 def without_network(command: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,15 @@ def test_every_import_is_declared_and_every_declared_package_is_imported():
         [sys.executable, "-m", "deptry", "."], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", ".devcontainer/Dockerfile"])
+def test_container_files_have_no_findings(name):
+    hadolint = shutil.which("hadolint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if hadolint is None:
+        pytest.skip("hadolint comes with the extra dev")
+    done = subprocess.run([hadolint, name], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):

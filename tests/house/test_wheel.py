@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -94,3 +95,33 @@ def test_the_wheel_holds_the_reports(wheel: set[str], root: Path) -> None:
     }
     assert len([name for name in wanted if name.endswith(".ipynb")]) >= 4
     assert wanted <= wheel
+
+
+def test_the_packages_are_fit_for_an_index(root: Path, tmp_path: Path) -> None:
+    twine = pytest.importorskip("twine.commands.check", reason="twine comes with the extra dev")
+    repository = "https://git.example.org/team/svcnb"
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)],
+        cwd=root,
+        env=os.environ | {"SVCNB_BUNDLES": "reuse", "SVCNB_REPOSITORY": repository},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert twine.check([str(path) for path in tmp_path.iterdir()], strict=True) is False, "False: nothing failed"
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        name = next(each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    assert f"Project-URL: Repository, {repository}" in metadata
+    readme = metadata.partition("\n\n")[2]
+    targets = re.findall(r"\]\(([^)]+)\)", readme)
+    assert targets
+    assert [target for target in targets if not target.startswith("https://")] == []
+
+
+def test_without_an_address_the_metadata_name_none(wheel: set[str], built: Path) -> None:
+    name = next(each for each in wheel if each.endswith(".dist-info/METADATA"))
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
+        assert "\nProject-URL: " not in archive.read(name).decode()
