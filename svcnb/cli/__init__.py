@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         An `ExitCode`. Expected failures are told in two lines on standard error, never with a trace.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given in ([], ["-h"], ["--help"]) and "_SVCNB_COMPLETE" not in os.environ:
+    if "_SVCNB_COMPLETE" in os.environ:  # a shell asks what fits; the answer is all ours, and click writes it as bytes
+        return _run_with_click(given)
+    if given in ([], ["-h"], ["--help"]):
         sys.stdout.write(help_text())
         return ExitCode.OK
     from svcnb.cli._terminal import safe_terminal

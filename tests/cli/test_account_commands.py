@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_no_private_key_is_ever_shown(at, wallet, tmp_path: Path) -> None:
 def test_a_chain_secured_account_creates_wallets_and_keys(svcnb, wallet, emulator: Emulator, tmp_path: Path) -> None:
     owner, key = wallet("owner")
     pending = {"SVCNB_PENDING": str(tmp_path / "pending"), "SVC_BASE_URL": emulator.base_url}
-    at = lambda *arguments: svcnb("chain-secured", *arguments, **pending)  # noqa: E731 - as in the fixture above
+    at = partial(svcnb, "chain-secured", **pending)
     made = json.loads(at("create", "treasury", "--wallet-key-file", key, "--json").stdout)
     emulator.credit(owner.address, 500)
     minted = at("mint-wallet", "--wallet-key-file", key)
