@@ -90,7 +90,7 @@ def clear(*, yes: bool) -> None:
 
 @command.command("merge")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@json_option
+@output_options
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
     """Add the records of other machines to this one.
 
