@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from svcnb.parts import cache_folder
@@ -40,7 +40,7 @@ def save(base_url: str, token: str) -> Path | None:
         file = folder / f"{urlsplit(base_url).port}.json"
         file.unlink(missing_ok=True)  # so that the mode of an older file does not stay
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
-            json.dump({"pid": os.getpid(), "control_token": token}, opened)
+            json.dump({"base_url": base_url, "pid": os.getpid(), "control_token": token}, opened)
     except OSError:
         return None
     return file
@@ -51,6 +51,32 @@ def delete(file: Path | None) -> None:
     if file is not None and _pid_of(file) == os.getpid():  # another emulator may have the port by now
         with suppress(OSError):
             file.unlink()
+
+
+class Running(NamedTuple):
+    """An emulator of this user that runs on this machine.
+
+    Args:
+        base_url: Where it listens.
+        pid: Its process.
+    """
+
+    base_url: str
+    pid: int
+
+
+def running() -> list[Running]:
+    """Returns the running emulators of this user whose tokens are kept, the newest first."""
+    files = []
+    with suppress(OSError):
+        files = [(file.stat().st_mtime_ns, file) for file in _folder().glob("*.json")]
+    found = []
+    for _, file in sorted(files, reverse=True):
+        entry = _read(file)
+        url, pid = entry.get("base_url"), entry.get("pid")
+        if isinstance(url, str) and isinstance(pid, int) and _is_running(pid):
+            found.append(Running(url, pid))
+    return found
 
 
 class Found:

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import urlsplit
 
 import click
 
+from svcnb import control_tokens
 from svcnb.cli._examples import examples
 from svcnb.cli._output import output_options, show
 from svcnb.control.faults import Part
@@ -22,42 +24,44 @@ POLL_S = 0.05
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the emulator that it controls."""
+    """Gives a command the control of its emulator."""
 
     @click.option("--url", help="Address of the emulator. Default: the one that runs, if there is only one.")
     @wraps(function)
     def command(*given: Any, url: str | None, **options: Any) -> Any:
-        return function(*given, _ready(url), **options)
+        return function(*given, _control(_address(url)), **options)
 
     return command
 
 
-def _ready(url: str | None) -> dict[str, Any]:
-    """The ready line of the emulator at an address, or of the only one that runs."""
-    from svcnb.cli._running import running
-
-    found = running()
+def _address(url: str | None) -> str:
+    """The address given, or that of the only emulator that runs."""
     if url is not None:
-        wanted = url.rstrip("/")
-        token = os.environ.get("SVC_CONTROL_TOKEN")
-        return next(
-            (each for each in found if each["base_url"] == wanted), {"base_url": wanted, "control_token": token}
-        )
+        return url.rstrip("/")
+    found = control_tokens.running()
     if not found:
         raise click.ClickException(
             "no emulator of yours runs. Start one with `svcnb emulator`, or name one that someone else started with "
             "--url and its token in SVC_CONTROL_TOKEN."
         )
     if len(found) > 1:
-        addresses = ", ".join(each["base_url"] for each in found)
+        addresses = ", ".join(each.base_url for each in found)
         raise click.ClickException(f"several emulators run: choose one with --url ({addresses}).")
-    return found[0]
+    return found[0].base_url
 
 
-def _control(ready: dict[str, Any]) -> EmulatorControl:
+def _control(address: str) -> EmulatorControl:
     from svcnb.launch import Emulator
 
-    return Emulator.connect(ready["base_url"], control_token=ready.get("control_token"))
+    return Emulator.connect(address, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
+
+
+def _pid(address: str) -> int | None:
+    """The process of an emulator of this user on this machine."""
+    port = urlsplit(address).port
+    if not port or control_tokens.find(address) is None:
+        return None
+    return next((each.pid for each in control_tokens.running() if urlsplit(each.base_url).port == port), None)
 
 
 @click.command("status")
@@ -65,15 +69,12 @@ def _control(ready: dict[str, Any]) -> EmulatorControl:
 @output_options
 def status(url: str | None, as_json: bool) -> None:
     """List the emulators that run, with clock, accounts and faults as their control plane shows them."""
-    from svcnb.cli._running import running
-
-    found = running() if url is None else [_ready(url)]
+    addresses = [each.base_url for each in control_tokens.running()] if url is None else [url.rstrip("/")]
     rows = []
-    for ready in found:
-        state = _control(ready).state()
-        known = {name: entry for name, entry in ready.items() if name != "control_token"}
-        short = {"address": ready["base_url"], "pid": ready.get("pid"), "now": state["clock"]["now"]}
-        rows.append(known | {"state": state} if as_json else short | _brief(state))
+    for address in addresses:
+        state = _control(address).state()
+        row: dict[str, Any] = {"address": address, "pid": _pid(address), "now": state["clock"]["now"]}
+        rows.append(row | ({"state": state} if as_json else _brief(state)))
     show(rows, as_json=as_json)
 
 
@@ -86,24 +87,26 @@ def _brief(state: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command("stop")
-@_with_emulator
-def stop(ready: dict[str, Any]) -> None:
+@click.option("--url", help="Address of the emulator. Default: the one that runs, if there is only one.")
+def stop(url: str | None) -> None:
     """Stop an emulator of this machine, and wait until it has ended."""
     import signal
 
-    from svcnb.cli._running import running
-
-    pid = ready.get("pid")
+    address = _address(url)
+    pid = _pid(address)
     if pid is None:
-        raise click.ClickException("this emulator was not started by you on this machine: stop it where it runs.")
-    _control(ready).state()  # a process that took the number of one that ended is never signalled
-    os.kill(int(pid), signal.SIGTERM)
+        raise click.ClickException(
+            f"no running emulator of yours at {address}, or one with a control token of its own: "
+            "stop it where it was started."
+        )
+    _control(address).state()  # a process that took the number of one that ended is never signalled
+    os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + STOP_TIMEOUT_S
-    while any(each["pid"] == pid for each in running()):
+    while any(each.pid == pid for each in control_tokens.running()):
         if time.monotonic() > until:
             raise click.ClickException(f"the emulator (process {pid}) did not end in {STOP_TIMEOUT_S:g} seconds.")
         time.sleep(POLL_S)
-    click.echo(f"Stopped {ready['base_url']}.")
+    click.echo(f"Stopped {address}.")
 
 
 @click.command("clock", epilog=examples("svcnb emulator clock --advance 10m", "svcnb emulator clock --freeze"))
@@ -112,11 +115,10 @@ def stop(ready: dict[str, Any]) -> None:
 @click.option("--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601, in UTC.")
 @click.option("--real", is_flag=True, help="Follow the clock of the machine again.")
 @_with_emulator
-def clock(ready: dict[str, Any], *, advance: str | None, freeze: bool, at: str | None, real: bool) -> None:
+def clock(control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool) -> None:
     """Print the emulator's time in Unix seconds, after changing it if asked to."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
         raise click.UsageError("--advance, --freeze, --at and --real exclude each other: give one.")
-    control = _control(ready)
     try:
         if advance is not None:
             control.clock.advance(advance)
@@ -140,7 +142,7 @@ def clock(ready: dict[str, Any], *, advance: str | None, freeze: bool, at: str |
 @click.option("--clear", is_flag=True, help="End all faults.")
 @_with_emulator
 def fault(
-    ready: dict[str, Any],
+    control: EmulatorControl,
     part: Part | None,
     *,
     times: int,
@@ -152,7 +154,7 @@ def fault(
     """Make the next calls that need PART fail or wait."""
     if clear == (part is not None):
         raise click.UsageError("give a PART that fails, or --clear.")
-    faults = _control(ready).faults
+    faults = control.faults
     if part is None:
         faults.clear()
     elif until_cleared:
@@ -165,9 +167,9 @@ def fault(
 @click.argument("wallet", metavar="WALLET")
 @click.argument("cents", type=int)
 @_with_emulator
-def credit(ready: dict[str, Any], wallet: str, cents: int) -> None:
+def credit(control: EmulatorControl, wallet: str, cents: int) -> None:
     """Add CENTS of credit to the billing WALLET of an account, and print its credit in cents."""
-    click.echo(str(_control(ready).credit(wallet, cents)))
+    click.echo(str(control.credit(wallet, cents)))
 
 
 @click.command(
@@ -177,9 +179,8 @@ def credit(ready: dict[str, Any], wallet: str, cents: int) -> None:
 @click.argument("name", required=False)
 @output_options
 @_with_emulator
-def snapshot(ready: dict[str, Any], verb: str, name: str | None, as_json: bool) -> None:
+def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
     """Save, restore, delete or list copies of all state: database and chain together."""
-    control = _control(ready)
     if verb == "list":
         show(control.snapshots(), as_json=as_json)
         return

@@ -15,12 +15,9 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from svcnb.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from svcnb.emulator.settings import Settings
 
 _PYDANTIC_PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
 _NO_PLUGINS: Final = "__all__"
@@ -60,7 +57,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
         PortTaken: The port belongs to another program.
     """
     with _stoppable():
-        _serve(given, found_by_others=True)
+        _serve(given)
     return ExitCode.OK
 
 
@@ -81,7 +78,7 @@ def _stoppable() -> Iterator[None]:
         yield
 
 
-def _serve(given: Mapping[str, Any], *, found_by_others: bool = False) -> None:
+def _serve(given: Mapping[str, Any]) -> None:
     from svcnb.emulator.settings import Settings
 
     settings = Settings.load(**given)
@@ -89,28 +86,14 @@ def _serve(given: Mapping[str, Any], *, found_by_others: bool = False) -> None:
         _ensure_anvil()
     if settings.seed is not None:
         _say("This emulator is seeded: anyone can compute its keys. Nothing of value belongs here.")
-    from svcnb.cli import _running
     from svcnb.emulator.app import serve as serve_app
 
-    with _running.deleted_afterwards() as files:
-
-        def ready(line: dict[str, object]) -> None:
-            if found_by_others and (file := _running.write(line, _token(settings))):
-                files.append(file)
-            _print_ready(line)
-
-        try:
-            serve_app(settings, ready)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            raise PortTaken(f"port {settings.port} of {settings.host} belongs to another program") from error
-
-
-def _token(settings: Settings) -> str | None:
-    """The secret of the control plane."""
-    token = settings.control_token
-    return None if token is None else str(token)
+    try:
+        serve_app(settings, _print_ready)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise PortTaken(f"port {settings.port} of {settings.host} belongs to another program") from error
 
 
 def _print_ready(ready: dict[str, object]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import stat
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,39 +11,30 @@ from pathlib import Path
 
 import pytest
 
-from svcnb import parts
 from svcnb.exit_codes import ExitCode
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
-TOKEN = "a-token-of-this-test"
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for control tokens without those of other emulators of this user."""
+    return tmp_path_factory.mktemp("runtime")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the downloaded programs and without run files of this user."""
-    folder = tmp_path_factory.mktemp("cache")
-    for part in parts.cache_folder().iterdir():
-        if part.name != "run":
-            (folder / part.name).symlink_to(part)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def ready(cache: Path) -> Iterator[dict[str, object]]:
-    with started(cache) as process:
+def ready(runtime: Path) -> Iterator[dict[str, object]]:
+    with started(runtime) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())
         process.terminate()
         process.wait(300)
 
 
-def started(cache: Path) -> subprocess.Popen[str]:
-    import os
-
+def started(runtime: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--control-token", TOKEN],
-        env=os.environ | {"SVC_CACHE": str(cache)},
+        [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1", *arguments],
+        env=os.environ | {"XDG_RUNTIME_DIR": str(runtime)},
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -51,22 +42,16 @@ def started(cache: Path) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def control(svcnb, cache: Path, ready):
+def control(svcnb, runtime: Path, ready):
     assert ready["base_url"]
-    return lambda *arguments: svcnb("emulator", *arguments, SVC_CACHE=str(cache))
-
-
-def test_the_run_file_belongs_to_its_user_alone(cache: Path, ready) -> None:
-    (file,) = (cache / "run").glob("*.json")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert json.loads(file.read_text())["base_url"] == ready["base_url"]
+    return lambda *arguments, **given: svcnb("emulator", *arguments, XDG_RUNTIME_DIR=str(runtime), **given)
 
 
 def test_status_finds_it_and_shows_no_token(control, ready) -> None:
     assert ready["base_url"] in control("status").stdout
     full = control("status", "--json")
     assert json.loads(full.stdout)[0]["pid"] == ready["pid"]
-    assert TOKEN not in full.stdout
+    assert str(ready["control_token"]) not in full.stdout
     assert control("status", "--quiet").stdout == f"{ready['base_url']}\n"
 
 
@@ -101,8 +86,8 @@ def test_credit_is_given_and_a_snapshot_restores(control, svcnb, ready) -> None:
     assert "before" not in control("snapshot", "list").stdout
 
 
-def test_two_need_an_address_and_stop_ends_one_and_deletes_its_file(control, cache: Path, ready) -> None:
-    with started(cache) as second:
+def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) -> None:
+    with started(runtime) as second:
         assert second.stdout is not None
         address = json.loads(second.stdout.readline())["base_url"]
         ambiguous = control("clock")
@@ -111,20 +96,24 @@ def test_two_need_an_address_and_stop_ends_one_and_deletes_its_file(control, cac
         done = control("stop", "--url", address)
         assert done.stdout == f"Stopped {address}.\n", done.stderr
         assert second.wait(300) == ExitCode.OK
-    assert [json.loads(file.read_text())["pid"] for file in (cache / "run").glob("*.json")] == [ready["pid"]]
+    assert control("status", "--quiet").stdout == f"{ready['base_url']}\n"
+
+
+def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: Path, ready) -> None:
+    with started(runtime, "--control-token", "chosen") as second:
+        assert second.stdout is not None
+        address = json.loads(second.stdout.readline())["base_url"]
+        assert control("status", "--quiet").stdout == f"{ready['base_url']}\n"
+        assert control("clock", "--url", address).returncode == ExitCode.FAILED
+        assert control("clock", "--url", address, SVC_CONTROL_TOKEN="chosen").returncode == 0
+        refused = control("stop", "--url", address, SVC_CONTROL_TOKEN="chosen")
+        assert refused.returncode == ExitCode.FAILED
+        assert "stop it where it was started" in refused.stderr
+        second.terminate()
+        second.wait(300)
 
 
 def test_without_an_emulator_the_error_says_how_to_start_one(svcnb, tmp_path: Path) -> None:
-    done = svcnb("emulator", "clock", SVC_CACHE=str(tmp_path))
+    done = svcnb("emulator", "clock", XDG_RUNTIME_DIR=str(tmp_path))
     assert done.returncode == ExitCode.FAILED
     assert "svcnb emulator" in done.stderr
-
-
-def test_a_file_of_a_process_that_was_killed_is_deleted(svcnb, tmp_path: Path) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(60)
-    (tmp_path / "run").mkdir()
-    file = tmp_path / "run" / f"emulator-{ended.pid}.json"
-    file.write_text(json.dumps({"pid": ended.pid, "base_url": "http://127.0.0.1:9"}))
-    assert svcnb("emulator", "status", SVC_CACHE=str(tmp_path)).stdout == ""
-    assert not file.exists()

@@ -34,8 +34,10 @@ def test_a_token_is_found_by_any_loopback_address_of_the_emulator(folder: Path) 
         assert "a token" not in repr(found)
     for url in ("http://127.0.0.1:8124", "http://example.org:8123", "http://127.0.0.1", "http://127.0.0.1:x", ""):
         assert control_tokens.find(url) is None
+    assert control_tokens.running() == [("http://127.0.0.1:8123", os.getpid())]
     control_tokens.delete(file)
     assert control_tokens.find("http://127.0.0.1:8123") is None
+    assert control_tokens.running() == []
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": "1", "control_token": "x"}', b"{" * 5_000])
@@ -60,8 +62,9 @@ def test_what_a_killed_emulator_left_is_ignored_and_deleted_by_the_next(folder: 
     os.waitpid(pid, 0)
     folder.mkdir(parents=True)
     (folder / "8123.json").touch(0o600)
-    (folder / "8123.json").write_text(json.dumps({"pid": pid, "control_token": "old"}))
+    (folder / "8123.json").write_text(json.dumps({"pid": pid, "control_token": "old", "base_url": "http://a"}))
     assert control_tokens.find("http://127.0.0.1:8123") is None
+    assert control_tokens.running() == []
     control_tokens.save("http://127.0.0.1:8124", "new")
     assert [file.name for file in folder.iterdir()] == ["8124.json"]
 
