@@ -53,7 +53,7 @@ def test_logs_responses_and_errors_of_actions_are_shown_without_it(command, tmp_
 
 def test_a_name_with_line_breaks_adds_no_lines_to_a_table(command) -> None:
     command("groups", "create", "one\n2  admins")
-    assert len(command("groups", "list").stdout.splitlines()) == 1
+    assert len(command("groups", "list").stdout.splitlines()) == 2  # header and group
 
 
 @pytest.mark.parametrize("arguments", [["no-such\x1b[2J"], ["cid", "no-such\x1b[2J.js"], ["run", "--par\u202e"]])
