@@ -266,7 +266,7 @@ async def test_a_run_says_which_arguments_were_read_as_indexed(door, anvil):
     guessed = await watched(door, anvil, event_signature=signature)
     marked = await watched(door, anvil, event_signature=signature, indexed=[1])
     (guess,), (run,) = await door.ended(guessed), await door.ended(marked)
-    assert guess["input"]["event"]["decoded_as"] == {"indexed": ["arg1"], "marked": False, "ambiguous": True}
+    assert guess["input"]["event"]["decoded_as"] == {"indexed": ["arg0"], "marked": False, "ambiguous": True}
     assert run["input"]["event"]["decoded_as"] == {"indexed": ["arg1"], "marked": True, "ambiguous": False}
     assert run["input"]["event"]["decoded"] == {"arg0": ALICE, "arg1": "7", "arg2": "9"}
 
