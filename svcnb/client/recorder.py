@@ -17,6 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.client.errors import ConfigError
+from svcnb.client.record_schema import bring_forward
 from svcnb.client.stripping import strip, strip_text
 from svcnb.protocol.hashes import api_key_hash
 
@@ -37,50 +39,6 @@ KEPT_RUNS: Final = 2_000_000
 KEPT_DETAILS: Final = 200_000
 """Newest runs whose parameters, response and logs are kept, too."""
 
-SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS runs (
-  id INTEGER PRIMARY KEY,
-  source TEXT NOT NULL,
-  run_id TEXT NOT NULL,
-  started_at REAL NOT NULL,
-  base_url TEXT NOT NULL,
-  key_hash TEXT NOT NULL,
-  cid TEXT NOT NULL,
-  action TEXT NOT NULL,
-  status TEXT NOT NULL,
-  params TEXT,
-  response TEXT,
-  logs TEXT NOT NULL,
-  error_type TEXT NOT NULL,
-  error TEXT NOT NULL,
-  elapsed REAL NOT NULL,
-  cost_cents INTEGER NOT NULL,
-  trigger_id TEXT NOT NULL DEFAULT ''
-);
-CREATE UNIQUE INDEX IF NOT EXISTS runs_by_id ON runs (source, run_id) WHERE run_id <> '';
-CREATE INDEX IF NOT EXISTS runs_by_time ON runs (started_at);
-CREATE INDEX IF NOT EXISTS runs_by_action ON runs (cid, started_at);
-CREATE TABLE IF NOT EXISTS ledger (
-  id INTEGER PRIMARY KEY,
-  at REAL NOT NULL,
-  base_url TEXT NOT NULL,
-  key_hash TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  name TEXT NOT NULL,
-  cents INTEGER NOT NULL,
-  subject TEXT NOT NULL DEFAULT '',
-  reference TEXT NOT NULL DEFAULT ''
-);
-CREATE UNIQUE INDEX IF NOT EXISTS ledger_by_reference ON ledger (base_url, kind, reference) WHERE reference <> '';
-CREATE INDEX IF NOT EXISTS ledger_by_time ON ledger (base_url, at);
-CREATE TABLE IF NOT EXISTS account_keys (
-  base_url TEXT NOT NULL,
-  key_hash TEXT NOT NULL,
-  account TEXT NOT NULL,
-  name TEXT NOT NULL,
-  PRIMARY KEY (base_url, key_hash)
-);
-"""
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
     "error_type", "error", "elapsed", "cost_cents", "trigger_id",
@@ -125,6 +83,7 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
         patience: Seconds to wait for others who write; `_PATIENCE` when None.
 
     Raises:
+        ConfigError: A newer svcnb wrote the file.
         sqlite3.Error: The file is no such record, or cannot be written.
         OSError: The folder cannot be made.
     """
@@ -138,7 +97,7 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
     try:
         _write_ahead(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(SCHEMA)
+        bring_forward(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -236,7 +195,7 @@ class Recorder:
                 # By the row's number and not by a count of our own: most processes make a handful of runs.
                 if number % _PRUNE_EVERY == 0:
                     prune(connection)
-        except (OSError, sqlite3.Error) as error:
+        except (ConfigError, OSError, sqlite3.Error) as error:
             self._tell(error)
 
     def _tell(self, error: Exception) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from svcnb.client.errors import ConfigError
+from svcnb.client.record_schema import check_version
 from svcnb.client.recorder import COLUMNS, INSERT, KEPT_RUNS, LEDGER_COLUMNS, prune, storable, stored
 from svcnb.client.stripping import strip_text
 
@@ -137,6 +138,7 @@ def _tables_of(file: Path) -> set[str]:
         raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
     try:
         with closing(sqlite3.connect(_read_only(file), uri=True)) as connection:
+            check_version(connection, file)
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.Error as error:
         raise _no_history(file, error) from None

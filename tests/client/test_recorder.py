@@ -204,6 +204,15 @@ def test_a_record_that_another_holds_is_waited_for_and_then_told_of(tmp_path, mo
     recorder.connect(file).close()
 
 
+def test_runs_go_on_beside_a_record_that_a_newer_program_wrote(scripted, tmp_path, caplog) -> None:
+    file = tmp_path / "history.sqlite"
+    with closing(recorder.connect(file)) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    assert scripted(echo, on_run=Recorder(file)).run(ACTION, 1).response == 1
+    assert "has version 9" in caplog.text
+    assert rows(file) == []
+
+
 def test_runs_of_a_moment_in_which_the_record_is_held_are_written_with_the_next(
     scripted, tmp_path, monkeypatch, caplog
 ) -> None:

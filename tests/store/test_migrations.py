@@ -15,6 +15,7 @@ import pytest
 
 import svcnb
 import svcnb.emulator.service
+from svcnb.client import record_schema, recorder
 from svcnb.client.chain_secured import pending
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.emulator.database import Address
@@ -22,6 +23,7 @@ from svcnb.emulator.errors import StateUnusable
 from svcnb.emulator.schema import STATE
 from svcnb.emulator.store import Store
 from svcnb.migrations import Schema, UnreadableVersion, copy_file
+from svcnb.toolkit.history import History
 from svcnb.toolkit.plan import state as plan
 from svcnb.workshop import roster
 
@@ -175,6 +177,60 @@ def test_pending_mints_of_every_version_are_opened_and_leave_no_copy_behind(tmp_
     assert records.all() == [record]
     records.remove(record)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", range(record_schema.VERSIONS.current + 1))
+def test_run_histories_of_every_version_are_opened(tmp_path, version) -> None:
+    path = tmp_path / "history.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((KEPT / f"history-{version}.sql").read_text())
+    history = History(path)
+    history.remember_keys("http://a.test", "0x1", {"key": "name"})  # in a table that version 0 did not have
+    assert [(run.action, run.cost_cents) for run in history.runs()] == [("add", 2)]
+    assert history.remembered_keys("http://a.test", "0x1") == {"key": "name"}
+    copy = tmp_path / f"history.sqlite.version-{version}"
+    assert copy.exists() is (version < record_schema.VERSIONS.current)
+    if copy.exists():
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+        with closing(sqlite3.connect(copy)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            assert tables == [("runs",)]
+            assert connection.execute("SELECT action, cost_cents FROM runs").fetchall() == [("add", 2)]
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_migration_of_a_run_history_that_fails_changes_nothing(tmp_path, monkeypatch) -> None:
+    def fail(connection: Any) -> Any:
+        connection.execute("DELETE FROM runs")
+        return connection.execute("SELECT * FROM no_such_table")
+
+    path = tmp_path / "history.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((KEPT / "history-0.sql").read_text())
+    with monkeypatch.context() as patched:
+        patched.setattr(record_schema.VERSIONS, "steps", {0: fail})
+        with pytest.raises(sqlite3.OperationalError):
+            History(path).total_cents()
+    assert History(path).total_cents() == 2
+
+
+def test_a_new_run_history_has_the_current_version_and_no_copy(tmp_path) -> None:
+    recorder.connect(tmp_path / "history.sqlite").close()
+    with closing(sqlite3.connect(tmp_path / "history.sqlite")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (record_schema.VERSIONS.current,)
+    assert not list(tmp_path.glob("*.version-*"))
+
+
+def test_a_newer_run_history_is_refused_and_left_alone(tmp_path) -> None:
+    path = tmp_path / "newer.sqlite"
+    recorder.connect(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    with pytest.raises(ConfigError, match=r"the run history .* has version 9"):
+        History(path).total_cents()
+    with pytest.raises(ConfigError, match=r"the run history .* has version 9"):
+        History(tmp_path / "mine.sqlite").merge(path)
+    assert not list(tmp_path.glob("*.version-*"))
 
 
 def test_newer_documents_are_refused_and_name_the_version_that_reads_them(tmp_path) -> None:

@@ -1,0 +1,140 @@
+"""Tables of the local record of runs, and the migrations of files that an earlier svcnb wrote."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.client.errors import ConfigError
+from svcnb.migrations import Schema, UnreadableVersion, copy_path
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_RUNS: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+  id INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  cid TEXT NOT NULL,
+  action TEXT NOT NULL,
+  status TEXT NOT NULL,
+  params TEXT,
+  response TEXT,
+  logs TEXT NOT NULL,
+  error_type TEXT NOT NULL,
+  error TEXT NOT NULL,
+  elapsed REAL NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  trigger_id TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX IF NOT EXISTS runs_by_id ON runs (source, run_id) WHERE run_id <> '';
+CREATE INDEX IF NOT EXISTS runs_by_time ON runs (started_at);
+CREATE INDEX IF NOT EXISTS runs_by_action ON runs (cid, started_at);
+"""
+_LEDGER: Final = """
+CREATE TABLE IF NOT EXISTS ledger (
+  id INTEGER PRIMARY KEY,
+  at REAL NOT NULL,
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  cents INTEGER NOT NULL,
+  subject TEXT NOT NULL DEFAULT '',
+  reference TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX IF NOT EXISTS ledger_by_reference ON ledger (base_url, kind, reference) WHERE reference <> '';
+CREATE INDEX IF NOT EXISTS ledger_by_time ON ledger (base_url, at);
+CREATE TABLE IF NOT EXISTS account_keys (
+  base_url TEXT NOT NULL,
+  key_hash TEXT NOT NULL,
+  account TEXT NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (base_url, key_hash)
+);
+"""
+
+
+def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connection:
+    for statement in statements.split(";"):  # `executescript` would end the transaction
+        connection.execute(statement)
+    return connection
+
+
+VERSIONS: Final[Schema[Any]] = Schema("run history", 1, {0: lambda connection: _create(connection, _LEDGER)})
+"""Versions of the file, which its ``user_version`` holds. Version 0 had the runs alone."""
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> bool:
+    """Checks the version of a file.
+
+    Args:
+        connection: The open file.
+        path: Its path, for the message.
+
+    Returns:
+        Whether it needs a migration.
+
+    Raises:
+        ConfigError: A newer svcnb wrote it.
+    """
+    try:
+        return VERSIONS.needs_migration(_version(connection), path)
+    except UnreadableVersion as error:
+        raise ConfigError(str(error), hint="Or name another file: SVC_HISTORY=path/to/history.sqlite.") from None
+
+
+def bring_forward(connection: sqlite3.Connection, path: Path) -> None:
+    """Creates the tables of a new file, and migrates a file of an earlier version in one transaction, with a copy.
+
+    Args:
+        connection: The open file, without a transaction.
+        path: Its path.
+
+    Raises:
+        ConfigError: A newer svcnb wrote it.
+        sqlite3.Error: It is not a database, or another process writes for too long.
+        OSError: The copy cannot be written.
+    """
+    if not check_version(connection, path):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if check_version(connection, path):  # another process may have done it
+            found = _version(connection)
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                _copy(path, found)
+            _create(connection, _RUNS)
+            VERSIONS.migrate(connection, found)
+            connection.execute(f"PRAGMA user_version = {VERSIONS.current}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _copy(path: Path, found: int) -> None:
+    """Copies the file as it was before the transaction, for its owner alone. A copy that exists stays."""
+    import sqlite3
+
+    copy = copy_path(path, found)
+    if copy.exists():
+        return
+    draft = copy.with_name(f"{copy.name}.{os.getpid()}.partial")
+    draft.touch(mode=0o600)
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(draft)) as target:
+            source.backup(target)
+        draft.replace(copy)
+    finally:
+        draft.unlink(missing_ok=True)
