@@ -123,6 +123,7 @@ class PermissionAudit(Parameters):
     attention: Literal["danger", "warning", "never"] = Field(
         "danger", description="The lightest finding that wants attention: danger, warning, or never."
     )
+    shown: int = Field(20, ge=1, le=1_000, description="How many changes are listed.")
 
 
 class TriggerHealth(Parameters):
