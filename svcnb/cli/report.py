@@ -78,6 +78,9 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return
+    from svcnb.reports.kernel import skip_iri_grammar
+
+    skip_iri_grammar()  # the process is this command's own
     ctx.exit(_Job(name, options).run())
 
 

@@ -143,7 +143,9 @@ def run(
     if isinstance(kind, OwnNotebook):  # it runs in its own folder, as in Jupyter
         home = kind.file.resolve().parent
         environment |= {name: str(Path(environment[name]).expanduser().resolve()) for name in _paths(environment)}
-    notebook, error, said = execute(kind.template, checked, environment, cell_timeout, folder=home, progress=progress)
+    notebook, error, said = execute(
+        kind.template, checked, environment, cell_timeout, folder=home, progress=progress, own_kernel=home is None
+    )
     _tidy(notebook, secrets)
     failure = None if error is None else _failed(error, notebook, kind.name, said)
     if failure is not None:

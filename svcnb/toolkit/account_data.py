@@ -231,7 +231,7 @@ def read_account_data(
         fees=tuple(each for each in mine if each.kind == "fee" and period.begin <= each.at < period.end),
         balance=balance,
         check=_check(history, (service, known), mine, period.begin, balance),
-        not_visible=(*unseen, *_others(history, service, known, period)),
+        not_visible=(*unseen, *_others(history, service, len(runs), period)),
         reachable=reachable,
     )
 
@@ -324,16 +324,8 @@ def _check(
     )
 
 
-def _others(history: History, service: str, keys: list[str], period: Period) -> list[str]:
-    """Says which recorded runs belong neither to this account nor to another one that is known."""
-    spent = [
-        each
-        for each in history.spend("key", service=service, since=period.begin, until=period.end)
-        if each.name not in keys
-    ]
-    if not spent:
-        return []
-    runs = sum(each.runs for each in spent)
-    return [
-        f"{runs:,} recorded runs at this service used other keys (other accounts, or deleted keys) and are not counted."
-    ]
+def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
+    """Says how many recorded runs beside those `counted` belong neither to this account nor to a known other one."""
+    others = history.count(service=service, since=period.begin, until=period.end) - counted
+    text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
+    return [f"{text} and are not counted."] if others else []

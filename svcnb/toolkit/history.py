@@ -182,7 +182,7 @@ class History:
     def measures(self, **wanted: Any) -> DataFrame:
         """Returns times, lengths and costs of all past runs as a pandas frame, oldest first, for charts and statistics.
 
-        Reads numbers and names alone: a million runs take about 4 seconds of processor time and 30 MB.
+        Reads numbers and names alone: a million runs take about 3 seconds of processor time and 30 MB.
 
         Args:
             wanted: As for `runs`, except that there is no limit.
@@ -215,6 +215,11 @@ class History:
         """Returns the estimated cost of all runs in cents; arguments as for `spend`."""
         where, values = _where(wanted)
         return int(self._one(f"SELECT coalesce(sum(cost_cents), 0) FROM runs {where}", values))  # noqa: S608 - our own
+
+    def count(self, **wanted: Any) -> int:
+        """Returns how many runs were recorded; arguments as for `spend`."""
+        where, values = _where(wanted)
+        return int(self._one(f"SELECT count(*) FROM runs {where}", values))  # noqa: S608 - our own names
 
     def seconds_of(self, action: ActionRef) -> list[float]:
         """Returns how long the successful runs of an action took, in seconds, shortest first."""
