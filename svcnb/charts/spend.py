@@ -17,8 +17,7 @@ from svcnb.client.models.billing import dollars
 MAX_ACTIONS: Final = 7
 """Most actions with a row of their own; the rest share one."""
 
-_DOLLARS: Final[dict[str, Any]] = {"format": "$,.2f", "tickMinStep": 0.01}
-"""No ticks between two cents, which would be written alike."""
+_FEW_CENTS: Final = 5
 
 _ROW: Final = 46
 _BAR: Final = 24
@@ -66,7 +65,11 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
             x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
             x2="end",
             y2=alt.Y2Datum(0),
-            y=alt.Y("dollars", type="quantitative", axis=alt.Axis(title=None, tickCount=2, **_DOLLARS)),
+            y=alt.Y(
+                "dollars",
+                type="quantitative",
+                axis=_dollars(rows, 2, None),
+            ),
         )
         .properties(width=WIDTH, height=_ROW)
     )
@@ -92,13 +95,20 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
     )
 
 
+def _dollars(rows: list[dict[str, Any]], ticks: int, name: str | None) -> alt.Axis:
+    """An axis without ticks between two cents, which would be written alike."""
+    cents = round(100 * max((row["dollars"] for row in rows), default=0.0))
+    few = [cent / 100 for cent in range(0, cents + 1, -(-cents // ticks) or 1)]
+    return alt.Axis(title=name, format="$,.2f", tickCount=ticks, values=few if cents <= _FEW_CENTS else alt.Undefined)
+
+
 def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -> Layers:
     parts = lines if len(lines) == 1 else lines[1:]
     rows = [{"action": name, "dollars": round(float(sums.sum()) / 100, 2)} for name, sums in parts]
     text, below = "Spend of one day by action (US dollars)", (f"{total} for {runs}", when)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("action", type="nominal", sort=None, axis=alt.Axis(title=None, ticks=False, labelLimit=320)),
-        x=alt.X("dollars", type="quantitative", axis=alt.Axis(title="US dollars", tickCount=6, **_DOLLARS)),
+        x=alt.X("dollars", type="quantitative", axis=_dollars(rows, 6, "US dollars")),
     )
     return Layers(
         layer=[base.mark_bar(color=BLUE, height=14)],

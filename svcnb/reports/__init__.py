@@ -17,7 +17,7 @@ from svcnb.reports.data import account_data, failures, history_of, service, stri
 from svcnb.reports.header import Header, header, local
 from svcnb.reports.kinds import ReportKind, UnknownReport, catalogue
 from svcnb.reports.parameters import ParameterRefused, Parameters
-from svcnb.reports.pictures import Picture, Rows, money, permission_matrix, picture
+from svcnb.reports.pictures import Picture, Rows, count, money, permission_matrix, picture
 from svcnb.reports.runner import Report, ReportFailed, run, run_many
 from svcnb.toolkit.account_data import key_names
 
@@ -35,6 +35,7 @@ __all__ = [
     "account_data",
     "catalogue",
     "conclude",
+    "count",
     "dollars",
     "failures",
     "header",

@@ -95,6 +95,16 @@ def money(cents: float) -> str:
     return f"{cents:.2g} cents"
 
 
+def count(number: int, one: str) -> str:
+    """Returns a number of things, for example ``1 run`` or ``1,204 runs``.
+
+    Args:
+        number: How many.
+        one: Their name in the singular; the plural has an s.
+    """
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
     """Returns a chart as an image, or what there is to say when it has nothing to draw.
 
@@ -108,7 +118,7 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
     try:
         return Picture(chart(data, **options))
     except NothingToDraw as nothing:
-        return Sentence(f"Nothing to draw: {nothing.message}.")
+        return Sentence(f"{nothing.message[:1].upper()}{nothing.message[1:]}.")
 
 
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
@@ -133,7 +143,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         if (right := _right(key, number))
     ]
     if not rows:
-        return Sentence("Nothing to draw: no usage key may do anything in any group.")
+        return Sentence("No usage key may do anything in any group.")
     if not any(row["group"] == _EVERY for row in rows):
         del columns[0]
     left_out = len(permissions.keys) - len(keys) + len(permissions.groups) - len(groups)
@@ -148,7 +158,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
         "may", type="nominal", scale=alt.Scale(domain=list(_RIGHTS), range=["#9CC9E8", "#F0C78A", "#E79A6B"]),
         legend=alt.Legend(title="may", orient="bottom"),
     )  # fmt: skip
-    text = f"{len(permissions.keys)} usage keys in {len(permissions.groups)} groups"
+    text = f"{count(len(permissions.keys), 'usage key')} in {count(len(permissions.groups), 'group')}"
     more = f"{left_out} keys or groups beyond {MOST} left out" if left_out else ""
     return Picture(
         Layers(

@@ -142,6 +142,15 @@ def test_spend_adds_up_by_day_and_action_and_the_rest_shares_a_row(values) -> No
     assert len(sums) == 9
 
 
+@pytest.mark.parametrize(("cents", "ticks"), [(1, [0, 0.01]), (5, [0, 0.01, 0.02, 0.03, 0.04, 0.05])])
+def test_an_axis_of_a_few_cents_has_no_two_ticks_that_read_alike(cents, ticks) -> None:
+    day = pd.DataFrame({"started_at": [pd.Timestamp("2026-01-01", tz="UTC")], "action": ["a"], "cost_cents": [cents]})
+    assert (
+        charts.spend(day).to_dict(context={"pre_transform": False})["layer"][0]["encoding"]["x"]["axis"]["values"]
+        == ticks
+    )
+
+
 def test_spend_of_a_single_day_is_one_bar_an_action(values) -> None:
     day = pd.to_datetime(["2026-01-01T01:00Z", "2026-01-01T02:00Z"])
     frame = pd.DataFrame({"started_at": day, "action": ["a", ""], "cid": ["QmA", NAMELESS], "cost_cents": [5, 700]})

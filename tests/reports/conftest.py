@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,3 +54,30 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
                 "SVC_HISTORY": str(history),
             }
             yield Place(settings, (account.api_key.reveal(), triggers.token.reveal()), svc, folder)
+
+
+class Hook(NamedTuple):
+    """A webhook: it answers with the status at the end of its path."""
+
+    url: str
+    got: list[Any]
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    got: list[Any] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(int(self.path.rpartition("/")[2]))
+            self.send_header("Location", "/again/200")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Hook(f"http://127.0.0.1:{server.server_port}/marked-secret", got)
+        server.shutdown()

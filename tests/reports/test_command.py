@@ -16,6 +16,7 @@ import svcnb
 from svcnb.exit_codes import ExitCode
 from svcnb.reports.notebooks import create_notebook
 from svcnb.reports.pdf import chromium
+from svcnb.reports.unattended import locked
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 
@@ -49,7 +50,7 @@ def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) 
     assert "it may add actions to group 1 and run them there" in " ".join(told["attention"])
     html = (tmp_path / told["html"]).read_text(encoding="utf-8")
     assert "What each usage key may do in each group" in html
-    assert html.count("data:image/svg+xml") == 1
+    assert html.count("data:image/svg+xml") == 2
     for secret in place.secrets:
         assert secret not in html + done.stdout + done.stderr + (tmp_path / told["notebook"]).read_text()
 
@@ -125,6 +126,30 @@ def test_quiet_says_nothing_unless_there_is_a_problem(report, tmp_path) -> None:
     assert report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1").returncode == 0
     assert len(list(tmp_path.glob("permission-audit-*.html"))) == 1
     assert report("permission-audit", "--quiet", "--file", "bad").stdout.strip() == "bad.html"
+
+
+def test_a_report_that_another_process_makes_ends_with_eight(report, tmp_path) -> None:
+    with locked(tmp_path / "out", "permission-audit"):
+        done = report("permission-audit", "--out", "out")
+    assert done.returncode == 8, done.stderr
+    assert "the report permission-audit is being made by another process" in done.stderr
+    assert not list((tmp_path / "out").glob("*.html"))
+
+
+def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -> None:
+    problem = report("permission-audit", "--file", "today", "--notify", f"{hook.url}/200")
+    assert problem.returncode == ExitCode.ATTENTION, problem.stderr
+    missing = report("permission-audit", "-p", "shown=none", "--notify", f"{hook.url}/200")
+    assert missing.returncode == ExitCode.USAGE
+    refused = report("permission-audit", "-p", "attention=never", "--quiet", "--notify", f"{hook.url}/500")
+    assert refused.returncode == ExitCode.FAILED, "a calm report of which nobody was told"
+    assert "answered the notification with 500" in refused.stderr
+    assert [(each["status"], each["exit_code"]) for each in hook.got] == [("attention", 7), ("failed", 2), ("ok", 0)]
+    assert hook.got[0]["html"] == "today.html"
+    assert "it may add actions to group 1" in hook.got[0]["text"]
+    assert "cannot use shown = 'none'" in hook.got[1]["attention"][0]
+    for done in (problem, missing, refused):
+        assert "marked-secret" not in done.stdout + done.stderr
 
 
 def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:

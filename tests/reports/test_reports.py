@@ -37,6 +37,15 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
             "add_usage_api_key",
         ],
     ),
+    "permission-audit": (
+        {"since": "1d"},
+        [
+            "it may add actions to group 1 and run them there",
+            "in API mode, admin 0x",
+            "which may execute in group 1",
+            "Changes of an account per",
+        ],
+    ),
     "trigger-health": ({}, ["hook is failing", "Error: thrown", "nightly"]),
 }
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
 
@@ -40,41 +35,17 @@ def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
     assert issubclass(ReportRunning, Exception)
 
 
-class Hook(BaseHTTPRequestHandler):
-    """Keeps what it is sent, and answers with the status in its path."""
-
-    got: ClassVar[list[Any]] = []
-
-    def do_POST(self) -> None:
-        self.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(int(self.path.rpartition("/")[2]))
-        self.send_header("Location", "/again/200")
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Says nothing."""
-
-
-@pytest.fixture
-def hook() -> Iterator[str]:
-    Hook.got.clear()
-    with HTTPServer(("127.0.0.1", 0), Hook) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/marked-secret"
-        server.shutdown()
-
-
 def test_a_webhook_gets_the_result_as_json(hook) -> None:
-    notify(f"{hook}/200", {"report": "spend"})
-    assert Hook.got == [{"report": "spend"}]
+    notify(f"{hook.url}/200", {"report": "spend"})
+    assert hook.got == [{"report": "spend"}]
 
 
 @pytest.mark.parametrize("status", [302, 404, 500])
 def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook, status) -> None:
     with pytest.raises(NotificationFailed, match=f"answered the notification with {status}") as caught:
-        notify(f"{hook}/{status}", {})
+        notify(f"{hook.url}/{status}", {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
-    assert len(Hook.got) == 1, "a redirect is not followed"
+    assert len(hook.got) == 1, "a redirect is not followed"
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "marked-secret", "ftp://host/marked-secret", ""])
