@@ -6,6 +6,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,4 +29,44 @@ def test_health_tells_within_seconds_that_the_chain_stands_still(local) -> None:
     assert [answer.status_code for answer in answers] == [503, 503]
     assert answers[0].json()["svc_actions_reachable"] is False
     assert took < 25, "it waited for the chain's own timeout"
+    assert wire.get("/health").status_code == 200
+
+
+def _pool(wire: Any) -> Any:
+    return wire.local.service.engine._pool
+
+
+def _is_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read in /proc")
+@pytest.mark.engine
+@pytest.mark.chain
+@pytest.mark.parametrize("engine", ["v8", "fast"])
+@pytest.mark.parametrize(
+    "process",
+    [lambda pool: pool._host._spawner.pid, lambda pool: pool._ready[0].pid],
+    ids=["the process that starts isolates", "a spare"],
+)
+def test_health_says_that_the_engine_is_not_reachable_while_one_of_its_processes_is_stopped(
+    local: Any, engine: str, process: Callable[[Any], int]
+) -> None:
+    wire = local(action_engine=engine)
+    account = wire.account()
+    assert account.run("const main = () => 1").status_code == 200
+    deadline = time.monotonic() + 60
+    while not _pool(wire).ready and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert wire.get("/health").status_code == 200
+    pid = process(_pool(wire))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        while not _is_stopped(pid) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        answers = [wire.get("/health") for _ in range(2)]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert answers[0].json()["svc_actions_reachable"] is False
     assert wire.get("/health").status_code == 200

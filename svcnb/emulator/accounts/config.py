@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -121,7 +122,7 @@ async def service_version(_call: Call, _given: None) -> VersionResponse:
 async def health(call: Call, _given: None) -> Response:
     """Whether actions can run; 503 when they cannot. They need the engine, and the chain for permissions."""
     service = call.service
-    reachable = service.engine.state().available and await service.chain.is_reachable()
+    reachable = all(await asyncio.gather(service.engine.is_reachable(), service.chain.is_reachable()))
     cpu = not (service.settings.load_shedding and service.load.overloaded())
     body: dict[str, Any] = {
         service.vocabulary.health_member: reachable,

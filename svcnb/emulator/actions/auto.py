@@ -111,6 +111,10 @@ class AutoEngine:
         finally:
             repeatable.close()
 
+    async def is_reachable(self) -> bool:
+        """Whether the processes of both engines answer; those of `v8` only once it is in use."""
+        return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
+
     def state(self) -> EngineState:
         """Where both engines stand, together; each by itself among the details."""
         fast, v8 = self._fast.state(), self._v8.state()

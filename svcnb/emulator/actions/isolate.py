@@ -92,6 +92,17 @@ class Isolate(asyncio.Protocol):
         """Whether it is warm and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None
 
+    @property
+    def suspended(self) -> bool:
+        """Whether a signal (SIGSTOP) stopped its process; False where the system does not tell."""
+        if self._statm < 0:
+            return False
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:  # noqa: PTH123 - read while others wait
+                return file.read(512).rpartition(b")")[2].split()[0] == b"T"
+        except (OSError, IndexError):
+            return False
+
     def resident_bytes(self) -> int | None:
         """Resident memory of the process, or None where the system does not tell."""
         if self._statm < 0:

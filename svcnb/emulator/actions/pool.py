@@ -18,6 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 _START_S = 30.0
 _FAILURES_TO_OPEN = 5
+_ANSWER_S = 2.0  # a spawner that works answers a ping within milliseconds
 _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
@@ -73,6 +74,7 @@ class Pool:
         self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
+        self._ping: asyncio.Task[bool] | None = None
         self.started = 0
 
     @property
@@ -89,6 +91,17 @@ class Pool:
     def available(self) -> bool:
         """False while the circuit breaker is open: starting failed again and again."""
         return not self._stopped and self._clock() >= self._open_until
+
+    async def reachable(self) -> bool:
+        """Whether the process that starts isolates answers and no spare is stopped; concurrent calls share one ping."""
+        if not self.available or any(isolate.suspended for isolate in self._ready):
+            return False
+        if self._host is None or not self._host.alive:
+            return True  # it is started for the next run
+        if self._ping is None or self._ping.done():
+            self._ping = asyncio.ensure_future(self._host.answers(_ANSWER_S))
+        # Shielded: a caller that leaves must not take away the answer that others wait for.
+        return await asyncio.shield(self._ping)
 
     def start(self, spares: int | None = None) -> None:
         """Begins to fill in the background.

@@ -134,6 +134,10 @@ class PooledEngine(ABC):
         async with self._places.held_by(host.account):
             return await self._run(source, params, limits, host, came)
 
+    async def is_reachable(self) -> bool:
+        """Whether its processes answer; see `svcnb.emulator.actions.protocol.Engine`."""
+        return not self._stopped and await self._pool.reachable()
+
     def state(self) -> EngineState:
         """Where the engine stands."""
         return EngineState(

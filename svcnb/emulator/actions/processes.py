@@ -92,6 +92,7 @@ class ProcessHost:
         self._on_lost = on_lost
         self._tokens = count(1)
         self._processes: dict[int, Process] = {}
+        self._pings: dict[int, asyncio.Future[None]] = {}
         self._control: socket.socket | None = None
         self._spawner: subprocess.Popen[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -173,6 +174,24 @@ class ProcessHost:
         """Takes its main thread to the cores that are kept for others, where it will wake without having to wait."""
         self._order("near", process)
 
+    async def answers(self, timeout_s: float) -> bool:
+        """Whether the spawner answers a ping.
+
+        Args:
+            timeout_s: Seconds to wait for the answer.
+        """
+        number = next(self._tokens)
+        pong = self._pings[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._send({"ping": number})
+            async with asyncio.timeout(timeout_s):
+                await pong
+        except (OSError, TimeoutError):
+            return False
+        finally:
+            del self._pings[number]
+        return self.alive
+
     async def stop(self) -> None:
         """Ends every process and the spawner, and waits until they are gone."""
         self._disconnect("the engine was stopped")
@@ -242,6 +261,9 @@ class ProcessHost:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
                 process.begin(message["pid"])
+        elif "pong" in message:
+            if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
+                pong.set_result(None)
         elif "failed" in message:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
@@ -253,6 +275,9 @@ class ProcessHost:
         if control is not None and self._loop is not None:
             self._loop.remove_reader(control.fileno())
             control.close()
+        for pong in self._pings.values():
+            if not pong.done():
+                pong.set_result(None)
         processes, self._processes = self._processes, {}
         for process in processes.values():
             process.end(Exit(None, reason=reason))

@@ -210,5 +210,8 @@ class Engine(Protocol):
             EngineUnavailable: No process could be started.
         """
 
+    async def is_reachable(self) -> bool:
+        """Whether the engine's processes answer within seconds. A process that was stopped by a signal does not."""
+
     def state(self) -> EngineState:
         """Where the engine stands."""

@@ -11,6 +11,8 @@ Lines of JSON both ways:
     in   {"kill": token}                                 ends it
     in   {"near": token}                                 its main thread, onto the cores that are kept for others
     in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
+    in   {"ping": number}                                asks whether this process works
+    out  {"pong": number}
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
@@ -98,6 +100,8 @@ class Spawner:
             self._spawn(order["spawn"], aside=order["aside"])
         elif "argv" in order:
             self._setup = order
+        elif "ping" in order:
+            self._tell({"pong": order["ping"]})
         else:
             self._treat(order)
 
