@@ -1,4 +1,4 @@
-"""What holds for tests and lessons alike: they see this working copy, and no setting of whoever runs them."""
+"""Configuration of tests and lessons: they use this working copy, no personal settings, and several processes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import os
 import signal
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 _SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
-# Where parts are fetched to is the machine's business; everything else would change what is seen.
+# Most worker processes of a run. Each holds an emulator, a chain and an engine of its own, 400 MB together.
+MOST_WORKERS = 4
+
+# Where external tools are cached depends on the machine; every other setting would change results.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 # What the tests themselves read: how much of the parts that are run by name, and what they are given.
 KEPT_PREFIXES = (
@@ -48,11 +52,29 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Runs the whole suite in one process for each core, and a selection in this process, where it starts at once."""
+    whole = {str(config.rootpath), *(str(config.rootpath / folder) for folder in config.getini("testpaths"))}
+    selected = [str(Path(argument.partition("::")[0]).resolve()) for argument in config.args]
+    return min(os.cpu_count() or 1, MOST_WORKERS) if whole.intersection(selected) else 0
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lets a busy machine take its time over what a lesson's cell printed; nbval itself gives up after five seconds."""
+    """Keeps the cells of a notebook together and in their order, also where tests are shuffled."""
+    notebooks: dict[Path, list[Any]] = {}
     for item in items:
-        if hasattr(item, "output_timeout"):
-            item.output_timeout = 600
+        if item.path.suffix == ".ipynb":
+            notebooks.setdefault(item.path, []).append(item)
+    ordered: list[pytest.Item] = []
+    for item in items:
+        if item.path not in notebooks:
+            ordered.append(item)
+        elif item is notebooks[item.path][0]:
+            cells = sorted(notebooks[item.path], key=lambda cell: cell.cell_num)
+            for cell in cells:
+                cell.output_timeout = 600  # seconds; nbval gives up after five by itself
+            ordered += cells
+    items[:] = ordered
 
 
 def pytest_unconfigure() -> None:

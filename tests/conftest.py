@@ -32,6 +32,18 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("svcnb")
 
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts repetitions into the full tier: on the second database, and on engines other than `v8`."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        variants = set() if given is None else {each for each in given.params.values() if isinstance(each, str)}
+        engine = {"auto", "fast"} if given is not None and "room" in given.params else set()
+        if "postgres_url" in getattr(item, "fixturenames", ()) or variants & ({"postgres", "postgresql"} | engine):
+            item.add_marker(pytest.mark.slow)
+
+
 _OURS = {"svcnb", "svcnb-chain", "spawner.py", "anvil", "deno", "postgres"}
 """Programs, scripts and modules of the processes that an emulator is made of."""
 
@@ -53,9 +65,48 @@ def pytest_configure(config: pytest.Config) -> None:
 
 _folder = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 
+# Every skip that may happen in CI, by a part of its reason. CI installs whatever else a test asks for.
+SKIPS_IN_CI = {
+    "the superuser may write anywhere": "CI runs as root, which ignores file modes",
+    "no advisory data": "advisories are a file that whoever runs the audit brings along",
+}
+_unlisted_skips: list[str] = []
 
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Collects the skips that `SKIPS_IN_CI` does not list."""
+    _note_skip(report)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Collects files that skip as a whole, likewise."""
+    _note_skip(report)
+
+
+def _note_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not any(listed in reason for listed in SKIPS_IN_CI):
+            _unlisted_skips.append(f"{report.nodeid}: {reason}")
+
+
+def _fail_for_unlisted_skips(session: pytest.Session) -> None:
+    if os.environ.get("CI") == "true" and _unlisted_skips:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        lines = "\n".join(f"  {line}" for line in _unlisted_skips)
+        text = f"\nCI may skip only what SKIPS_IN_CI in tests/conftest.py lists. Install what these need:\n{lines}"
+        session.config.get_terminal_writer().line(text, red=True)
+
+
+@pytest.hookimpl(trylast=True)  # xdist ends the workers before
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often."""
+    """A run that leaves a process behind has failed: it would fill the machine of whoever runs it often.
+
+    Workers put their folder for temporary files into that of the process that started them, which looks at the end.
+    """
+    if hasattr(session.config, "workerinput"):
+        return
+    _fail_for_unlisted_skips(session)
     if (folder := session.config.stash.get(_folder, None)) is None:
         return
     deadline = time.monotonic() + 300  # some end by themselves when they notice that their owner has gone

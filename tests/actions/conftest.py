@@ -123,11 +123,21 @@ class Room:
 
 
 def isolates(*bundles: str) -> dict[int, int]:
-    """Live isolates of engines inside this test process: pid to spawner. Those of other emulators are not counted.
+    """Live isolates of engines inside this test process: pid to spawner. Those of emulator processes are not counted.
 
     Args:
         bundles: What they run.
     """
+    return _children(*bundles)[0]
+
+
+def spawners() -> set[int]:
+    """The processes that start isolates for the engines inside this test process."""
+    return _children("spawner.py")[1]
+
+
+def _children(*texts: str) -> tuple[dict[int, int], set[int]]:
+    """Processes with one of the texts in their command line: those two generations below this one, and its children."""
     found = {}
     parents = {}
     for entry in Path("/proc").iterdir():
@@ -139,9 +149,11 @@ def isolates(*bundles: str) -> dict[int, int]:
                 continue
             fields = status.rpartition(")")[2].split()
             parents[int(entry.name)] = int(fields[1])
-            if any(bundle.encode() in command for bundle in bundles) and fields[0] != "Z":
+            if any(text.encode() in command for text in texts) and fields[0] != "Z":
                 found[int(entry.name)] = int(fields[1])
-    return {pid: spawner for pid, spawner in found.items() if parents.get(spawner) == os.getpid()}
+    here = os.getpid()
+    grandchildren = {pid: parent for pid, parent in found.items() if parents.get(parent) == here}
+    return grandchildren, {pid for pid, parent in found.items() if parent == here}
 
 
 @pytest.fixture(scope="session")
@@ -161,16 +173,23 @@ def rooms(engine_loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[str], Ro
     made: dict[str, Room] = {}
     sizes: dict[str, dict[str, Any]] = {"v8": {"spares": 2}, "auto": {"spares": 2}, "fast": {"processes": 2}}
 
+    mine: set[int] = set()
+
     def room_of(kind: str) -> Room:
         if kind not in made:
+            before = spawners()
             made[kind] = Room(engine_loop, kind, concurrency=8, **sizes[kind])
+            mine.update(spawners() - before)
         return made[kind]
 
     yield room_of
     for one in made.values():
         one.call(one.engine.stop())
     for one in made.values():
-        one.until(lambda: not isolates("engine.js", "fast.js"), "every isolate is gone once the engines have stopped")
+        one.until(
+            lambda: not mine.intersection(isolates("engine.js", "fast.js").values()),
+            "every isolate is gone once the engines have stopped",
+        )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

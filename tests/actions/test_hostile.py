@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from svcnb.emulator.actions.protocol import Outcome
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 ENGINES = ("v8", "fast")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 ACTION = re.compile(r"\bmain\s*(?:\(|=)")

@@ -109,6 +109,7 @@ def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pyt
     assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_large_runs_leave_nothing_in_memory(new_room: Any):
     room = new_room(spares=1)
@@ -141,6 +142,7 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
 
 
+@pytest.mark.slow
 def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_isolates: Any):
     room = new_room(spares=1, concurrency=2)
     room.until(lambda: room.engine.state().ready == 1, "the spare is ready")
@@ -309,6 +311,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
         }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
     room = new_room(spares=1)

@@ -15,7 +15,7 @@ from eth_utils.crypto import keccak
 
 from svcnb.emulator.actions.network import Network
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 TYPED: dict[str, Any] = {
     "domain": {"name": "Shop", "version": "2", "chainId": 8453, "verifyingContract": "0x" + "c0" * 20},

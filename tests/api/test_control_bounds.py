@@ -52,6 +52,7 @@ def is_refused_or_done(answer: httpx.Response) -> bool:
     return answer.status_code < 500 and answer.headers["content-type"] == "application/json"
 
 
+@pytest.mark.slow
 def test_every_number_and_text_is_done_or_refused_and_the_server_goes_on(whole) -> None:
     wrong: list[Any] = []
     for path, member, others in MEMBERS:
@@ -139,6 +140,7 @@ def test_a_snapshot_of_an_earlier_version_with_an_unusable_time_changes_nothing(
     assert [group["name"] for group in account.listed("list_groups")] == ["kept"]
 
 
+@pytest.mark.slow
 def test_faults_that_wait_are_bounded(broke) -> None:
     wire = broke.wire
     answers = [wire.post("/_emulator/faults", body={"part": "triggers", "times": 1}).status_code for _ in range(1_001)]

@@ -14,6 +14,8 @@ from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.store import Store
 
+pytestmark = pytest.mark.slow
+
 WALLET = "0x" + "a" * 40
 CREDIT = 1_000_000
 

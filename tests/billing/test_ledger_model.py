@@ -14,6 +14,8 @@ from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.store import Store
 
+pytestmark = pytest.mark.slow
+
 wallets = st.sampled_from(["0x" + letter * 40 for letter in "abc"])
 request_ids = st.integers(0, 15).map("r{}".format)
 cents = st.integers(1, 12)

@@ -23,6 +23,8 @@ from hypothesis.stateful import (
 )
 from web3.exceptions import ContractCustomError, ContractLogicError
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from tests.chain.conftest import Actor, World
 

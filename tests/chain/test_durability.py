@@ -30,6 +30,8 @@ from svcnb.emulator.database import inserting
 from svcnb.emulator.store import StoreUnavailable
 from svcnb.protocol import contract
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
     from tests.chain.conftest import StartChain

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from svcnb.emulator.chain.gateway import METHODS
+
+pytestmark = pytest.mark.slow
 
 if TYPE_CHECKING:
     from tests.chain.conftest import World

@@ -46,6 +46,7 @@ def chart(request, runs):
     return DRAW[request.param](runs)
 
 
+@pytest.mark.slow
 def test_what_a_notebook_stores_is_the_same_in_every_process_and_order() -> None:
     there = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True, timeout=300)
     here = io.StringIO()

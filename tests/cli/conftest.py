@@ -1,22 +1,44 @@
-"""Runs the command line as people do: as a process."""
+"""Runs the command line in this process; `svcnb_process` runs it as people do."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-Svcnb = Callable[..., "subprocess.CompletedProcess[str]"]
+from svcnb.cli import main
+
+Ended = subprocess.CompletedProcess[str]
+Svcnb = Callable[..., Ended]
 
 
 @pytest.fixture
-def svcnb() -> Svcnb:
-    """`svcnb(*arguments, stdin="", **environment)`, which must end by itself."""
+def svcnb(monkeypatch: pytest.MonkeyPatch) -> Svcnb:
+    """`svcnb(*arguments, stdin="", **environment)`: a command's exit code and what it wrote."""
 
-    def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Ended:
+        out, error = io.BytesIO(), io.BytesIO()
+        shown, told = _terminal(out), _terminal(error)
+        with monkeypatch.context() as during, redirect_stdout(shown), redirect_stderr(told):
+            during.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
+            for name, value in environment.items():
+                during.setenv(name, value)
+            code = main(arguments)
+        return Ended(arguments, code, out.getvalue().decode(), error.getvalue().decode())
+
+    return run
+
+
+@pytest.fixture
+def svcnb_process() -> Svcnb:
+    """The same as a process, which must end by itself."""
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Ended:
         return subprocess.run(
             [sys.executable, "-m", "svcnb", *arguments],
             input=stdin,
@@ -28,3 +50,7 @@ def svcnb() -> Svcnb:
         )
 
     return run
+
+
+def _terminal(written: io.BytesIO) -> io.TextIOWrapper:
+    return io.TextIOWrapper(written, "utf-8", write_through=True)

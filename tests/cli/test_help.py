@@ -11,7 +11,7 @@ from svcnb.cli._overview import COMMANDS
 from svcnb.cli._root import LazyGroup, cli
 from svcnb.exit_codes import ExitCode
 
-CONTEXT = click.Context(cli)
+CONTEXT = cli.make_context("svcnb", [], resilient_parsing=True)
 
 
 def every_command() -> dict[str, click.Command]:
@@ -52,7 +52,7 @@ def test_every_example_is_one_of_its_command_with_options_that_it_has(name: str,
     words = shlex.split(line)
     assert words[: len(name.split())] == name.split()
     command = every_command()[name]
-    context = click.Context(command)
+    context = click.Context(command, parent=CONTEXT)
     # The parser alone: files need not be there.
     values, left, _ = command.make_parser(context).parse_args(words[len(name.split()) :])
     needed = {param.name for param in command.params if param.required}
@@ -108,3 +108,11 @@ def test_an_unknown_command_is_refused_without_a_trace(svcnb) -> None:
     assert done.returncode == ExitCode.USAGE
     assert "No such command 'lap'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_runs_as_a_process(name: str, svcnb_process) -> None:
+    shown = svcnb_process(name, "--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith(f"Usage: svcnb {name}")

@@ -68,10 +68,10 @@ def test_each_shell_gets_a_script_that_asks_this_program(svcnb, shell: str) -> N
     assert f"_SVCNB_COMPLETE={shell}_complete" in done.stdout
 
 
-def test_completion_offers_commands_and_choices(svcnb) -> None:
-    offered = svcnb(_SVCNB_COMPLETE="bash_complete", COMP_WORDS="svcnb gro", COMP_CWORD="1").stdout
+def test_completion_offers_commands_and_choices(svcnb_process) -> None:
+    offered = svcnb_process(_SVCNB_COMPLETE="bash_complete", COMP_WORDS="svcnb gro", COMP_CWORD="1").stdout
     assert offered == "plain,groups\n"
-    offered = svcnb(
+    offered = svcnb_process(
         _SVCNB_COMPLETE="bash_complete", COMP_WORDS="svcnb groups list --output ", COMP_CWORD="4"
     ).stdout.split()
     assert offered == ["plain,table", "plain,json", "plain,csv"]

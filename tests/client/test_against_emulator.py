@@ -230,6 +230,7 @@ async def test_the_clock_of_the_service_is_known(anyone) -> None:
     assert abs(anyone.clock_skew) < 60  # the header tells whole seconds, and a busy machine tells them late
 
 
+@pytest.mark.slow
 async def test_fifty_runs_at_once_answer_each_its_own(emulator) -> None:
     async with emulator.async_client() as anyone:
         svc = anyone.with_key(await anyone.accounts.create("many"))

@@ -250,6 +250,7 @@ async def test_a_cancelled_batch_keeps_what_ended_and_goes_on_when_awaited_again
     assert not batch.interrupted
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -19,7 +19,7 @@ from IPython.core.ultratb import VerboseTB
 import svcnb
 from svcnb.client.config import Retries
 
-pytestmark = [pytest.mark.engine, pytest.mark.chain]
+pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 ONCE = Retries(attempts=1)
 MARK = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LW1hcms="

@@ -19,7 +19,7 @@ from svcnb.client.errors import OutOfCredit, SvcnbError
 from svcnb.control import EmulatorError
 from svcnb.launch import Emulator
 
-pytestmark = [pytest.mark.engine, pytest.mark.chain]
+pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 SEED = "two servers"
 MANY = 10**6

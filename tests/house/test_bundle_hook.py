@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def hook(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:

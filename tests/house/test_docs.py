@@ -39,6 +39,7 @@ def generate(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("generate")
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.parametrize("source", blocks("python"))

@@ -61,6 +61,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_an_outside_project_tests_its_action(python: Path, project: Path) -> None:
     done = run([python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-p", "no:asyncio"], project)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -69,6 +70,7 @@ def test_an_outside_project_tests_its_action(python: Path, project: Path) -> Non
     assert str(python.parents[1]) in where
 
 
+@pytest.mark.slow
 def test_the_same_tests_run_against_a_live_service_save_those_that_control_it(python, project, emulator) -> None:
     account = emulator.client().accounts.create("live")
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": account.api_key.reveal()}

@@ -394,6 +394,7 @@ def test_on_chain_a_plan_costs_gas_and_no_credit(mine, emulator, tmp_path) -> No
     assert "gas" in repr(plan(mine, changed(keys={"more": {}})))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drift", DRIFTS, ids=lambda drift: drift.__name__)
 def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
     plan(mine, SMALL, state=state).apply(secrets={})
@@ -407,7 +408,7 @@ def test_on_chain_drift_is_found_and_repaired(mine, state, drift) -> None:
     assert steps(plan(mine, SMALL, state=state)) == []
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
 @pytest.mark.parametrize("at", ["wallets.create", "groups.create", "usage_keys.create", "actions.register"])
 def test_on_chain_a_creation_cut_off_is_neither_lost_nor_made_twice(mine, state, monkeypatch, at, when) -> None:
     with monkeypatch.context() as broken:

@@ -192,6 +192,7 @@ assert not heavy, heavy
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone():
     """A library below it sets 100 000, with which deeply nested JSON ends a process instead of failing."""
     program = (
@@ -202,6 +203,7 @@ def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone()
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_two_threads_that_load_that_library_leave_the_recursion_limit_alone():
     program = (
         "import sys, threading; before = sys.getrecursionlimit()\n"
