@@ -13,8 +13,11 @@ from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
 
 if TYPE_CHECKING:
+    from web3 import Web3
+
     from svcnb.client import AsyncClient, Client
     from svcnb.client.async_triggers import AsyncTriggersClient
+    from svcnb.client.signing.eth import AnySigner
     from svcnb.client.triggers import TriggersClient
     from svcnb.protocol.vocabulary import Vocabulary
 
@@ -131,6 +134,20 @@ class EmulatorControl:
     def _client_options(self, chosen: dict[str, Any]) -> dict[str, Any]:
         addresses = {"base_url": self.base_url, "triggers_url": self.triggers_url, "rpc_url": self.rpc_url}
         return addresses | {"control_token": self._control_token, "vocabulary": self.vocabulary} | chosen
+
+    def web3(self, owner: AnySigner | None = None) -> Web3:
+        """Returns a web3 object that is connected to this emulator's chain.
+
+        Args:
+            owner: Wallet that signs what is sent: a `LocalSigner` or an eth-account account. None to read only.
+
+        Raises:
+            ChainError: web3 is not installed.
+            InvalidArgument: The owner has no key in this process.
+        """
+        from svcnb.client.chain.web3_objects import make_web3
+
+        return make_web3(self.rpc_url, owner)
 
     # --- the whole ----------------------------------------------------------------------------------------------
 

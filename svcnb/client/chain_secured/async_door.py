@@ -20,6 +20,8 @@ from svcnb.client.resources.base import mirrors
 from svcnb.client.session import AsyncSession
 
 if TYPE_CHECKING:
+    from web3.contract import AsyncContract
+
     from svcnb.client.signing import SignedEnvelope
     from svcnb.client.signing.eth import AnySigner
 
@@ -92,3 +94,10 @@ class AsyncChainSecured(Door):
     async def drift(self) -> tuple[str, ...]:
         """See `ChainSecured.drift`."""
         return await self._do(self._chain.missing())
+
+    async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
+        """See `ChainSecured.contract`."""
+        from svcnb.client.chain import web3_objects
+
+        node = await self._do(self._chain.node())
+        return web3_objects.async_contract(await self._do(self._chain.url()), node.contract_address, owner)

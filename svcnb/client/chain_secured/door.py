@@ -21,6 +21,8 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.session import SyncSession
 
 if TYPE_CHECKING:
+    from web3.contract import Contract
+
     from svcnb.client.signing import SignedEnvelope
     from svcnb.client.signing.eth import AnySigner
 
@@ -204,3 +206,22 @@ class ChainSecured(Door):
     def drift(self) -> tuple[str, ...]:
         """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""
         return self._do(self._chain.missing())
+
+    def contract(self, owner: AnySigner | None = None) -> Contract:
+        """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
+
+        Views are called with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
+        The node's address is ``rpc_url``, or what the service tells.
+
+        Args:
+            owner: Wallet that signs: a `LocalSigner` or an eth-account account. None to read only.
+
+        Raises:
+            ChainError: web3 is not installed.
+            ConfigError: No address of a node is known.
+            InvalidArgument: The owner has no key in this process.
+        """
+        from svcnb.client.chain import web3_objects
+
+        node = self._do(self._chain.node())
+        return web3_objects.contract(self._do(self._chain.url()), node.contract_address, owner)

@@ -1,0 +1,90 @@
+"""Ready objects of web3 for a service's chain. The library is imported on first use."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from svcnb.client._http import is_loopback
+from svcnb.client.errors import ChainError, InvalidArgument
+from svcnb.client.signing.eth import eth_account, is_local_account
+from svcnb.protocol.contract import abi
+
+if TYPE_CHECKING:
+    from eth_account.signers.local import LocalAccount
+    from web3 import AsyncWeb3, Web3
+    from web3.contract import AsyncContract, Contract
+
+    from svcnb.client.signing.eth import AnySigner
+
+
+def make_web3(url: str, owner: AnySigner | None = None) -> Web3:
+    """Returns a connection to a chain's node.
+
+    Args:
+        url: Address of the node.
+        owner: Wallet that signs what is sent: a `LocalSigner` or an eth-account account. None to read only.
+
+    Raises:
+        ChainError: web3 is not installed.
+        InvalidArgument: The owner has no key in this process.
+    """
+    account = _account(owner)
+    library = _web3()
+    # No proxy of the environment between this machine and itself.
+    proxies = {"http": "", "https": ""} if is_loopback(urlsplit(url).hostname or "") else {}
+    found = library.Web3(library.HTTPProvider(url, request_kwargs={"proxies": proxies}))
+    return cast("Web3", _signing(found, account))
+
+
+def make_async_web3(url: str, owner: AnySigner | None = None) -> AsyncWeb3[Any]:
+    """As `make_web3`, with ``await``."""
+    account = _account(owner)
+    library = _web3()
+    return cast("AsyncWeb3[Any]", _signing(library.AsyncWeb3(library.AsyncHTTPProvider(url)), account))
+
+
+def contract(url: str, address: str, owner: AnySigner | None = None) -> Contract:
+    """Returns the AccountConfig contract; arguments and errors as in `make_web3`."""
+    web3 = make_web3(url, owner)
+    return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
+
+
+def async_contract(url: str, address: str, owner: AnySigner | None = None) -> AsyncContract:
+    """As `contract`, with ``await``."""
+    web3 = make_async_web3(url, owner)
+    return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
+
+
+def _web3() -> Any:
+    eth_account("web3")  # first: it restores what the import of a shared library below changes
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of libraries below, at import
+            import web3
+    except ImportError as error:
+        raise ChainError("this function needs web3", hint="pip install 'web3>=7'") from error
+    return web3
+
+
+def _account(owner: AnySigner | None) -> LocalAccount | None:
+    if owner is None or is_local_account(owner):
+        return cast("LocalAccount | None", owner)
+    from svcnb.client.signing.local import LocalSigner
+
+    if isinstance(owner, LocalSigner):
+        return owner.account
+    raise InvalidArgument(
+        f"web3 signs with a key in this process, and {type(owner).__name__} has none",
+        hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(...).",
+    )
+
+
+def _signing(found: Any, account: LocalAccount | None) -> Any:
+    if account is not None:
+        from web3.middleware import SignAndSendRawMiddlewareBuilder
+
+        found.middleware_onion.inject(SignAndSendRawMiddlewareBuilder.build(account), layer=0)
+        found.eth.default_account = account.address
+    return found
