@@ -118,7 +118,13 @@ def hooks(emulator: Any) -> Iterator[Any]:
         yield make
 
 
-@pytest.mark.parametrize("sender", SENDERS)
+# The default tier uses what the extra `dev` installs.
+LARGE = {"stripe", "twilio"}
+
+
+@pytest.mark.parametrize(
+    "sender", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in SENDERS]
+)
 def test_what_a_senders_sdk_signs_is_verified_by_an_action_and_nothing_else_is(hooks: Any, sender: str) -> None:
     sign, body, verify = SENDERS[sender]
     headers = sign(body)
