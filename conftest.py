@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         if not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
+    os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run, not for those that tests and lessons start
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ["SVC_HISTORY"] = "off"
     # Records of mints under way are kept where they end with the run.

@@ -1,7 +1,7 @@
-"""Sums up the results of several runs: ``python .ci/counts.py RESULTS COVERAGE``.
+"""Sums up the results of several runs: ``python .ci/counts.py RESULTS``.
 
-RESULTS is a folder of JUnit files as pytest writes them, COVERAGE a Cobertura file. Prints a line for each run, the
-coverage, and a closing line of counts; ends with 1 when a test failed.
+RESULTS is a folder of JUnit files as pytest writes them. Prints a line for each run and a closing line of counts; ends
+with 1 when a test failed.
 """
 
 from __future__ import annotations
@@ -15,21 +15,19 @@ from xml.etree.ElementTree import parse
 def counts(path: Path) -> Counter[str]:
     """Numbers of passed, failed and skipped tests in one JUnit file."""
     found: Counter[str] = Counter()
-    for suite in parse(path).iter("testsuite"):  # noqa: S314 - as above
+    for suite in parse(path).iter("testsuite"):  # noqa: S314 - a file of this run
         failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
         skipped = int(suite.get("skipped", 0))
         found += Counter(passed=int(suite.get("tests", 0)) - failed - skipped, failed=failed, skipped=skipped)
     return found
 
 
-def main(results: str, coverage: str) -> int:
+def main(results: str) -> int:
     """Prints the sums; returns the exit code."""
     runs = {path.stem: counts(path) for path in sorted(Path(results).glob("*.xml"))}
     total = sum(runs.values(), Counter())
-    covered = parse(coverage).getroot()  # noqa: S314 - as above
-    lines, branches = (float(covered.get(name, 0)) for name in ("line-rate", "branch-rate"))
     told = [f"{name}: {_line(found)}" for name, found in runs.items()]
-    told += [f"coverage: {lines:.1%} of lines, {branches:.1%} of branches", _line(total)]
+    told.append(_line(total))
     sys.stdout.write("\n".join(told) + "\n")
     return 1 if total["failed"] or not total["passed"] else 0
 
