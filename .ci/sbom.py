@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -121,11 +120,6 @@ def bill() -> dict[str, Any]:
         },
         "components": [*python_parts(), *other_parts()],
     }
-
-
-def licences() -> Counter[str]:
-    """How many distributions have which licence."""
-    return Counter(part["licenses"][0]["expression"] or "not told" for part in python_parts())
 
 
 if __name__ == "__main__":

