@@ -54,7 +54,7 @@ def test_a_run_that_waits_for_the_processor_stays_where_it_is(room: Any, engine_
         return str(await answer())
 
     host.get_action_private_key = when_others_have_had_the_processor
-    outcome = room.run(WORKING, {"rounds": 300_000}, host=host)
+    outcome = room.run(f"{WORKING} // a source that has done no long work yet", {"rounds": 300_000}, host=host)
     assert outcome.ok
     assert outcome.elapsed_s > 0.5
     assert outcome.trace.engine == "fast", outcome.trace.as_dict()

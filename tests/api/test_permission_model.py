@@ -238,7 +238,8 @@ def test_no_sequence_of_calls_breaks_permissions_or_credit_in_either_mode(local:
     class Machine(Service):
         pass
 
-    Machine.wire, Machine.emulator = wire, Emulator.connect(wire.base_url)  # type: ignore[assignment]
+    Machine.wire = wire
+    Machine.emulator = Emulator.connect(wire.base_url, control_token=wire.control_token)  # type: ignore[assignment]
     examples = int(os.environ.get("SVC_MODEL_EXAMPLES", "4"))
     run_state_machine_as_test(
         Machine,
