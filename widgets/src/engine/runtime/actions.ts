@@ -28,7 +28,9 @@ function text(from: Arguments | undefined, name: string, of: string, blank: "all
 }
 
 function ask(kind: string, members: string): Promise<string> {
-  return promiseThen(call(kind, bounded(members, "Actions")).answer, (frame) => frame.body.value) as unknown as Promise<string>;
+  return promiseThen(call(kind, bounded(members, "Actions")).answer, (frame) => frame.body.value) as unknown as Promise<
+    string
+  >;
 }
 
 export interface Namespace {
