@@ -361,6 +361,14 @@ def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolate
             assert len(everything) >= 3
 
 
+def test_the_memory_of_a_run_does_not_count_as_that_of_the_next_one(new_room: Any):
+    room = new_room(kind="fast", processes=1, concurrency=1)
+    for _ in range(6):
+        assert room.value("const main = () => { globalThis.kept = new Uint8Array(1e8).fill(1); return ['kept'] }") == [
+            "kept"
+        ]
+
+
 def test_a_process_that_comes_as_its_run_leaves_goes_to_the_next_that_waits(new_room: Any):
     room = new_room(kind="fast", processes=1, concurrency=8)
     room.until(lambda: room.engine.state().ready == 1, "the process is warm")

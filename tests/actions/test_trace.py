@@ -30,7 +30,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
     outcome = room.run(source, {"url": site.url, "pkpId": wallet[0]}, host=host)
     events = outcome.trace.as_dict()["events"]
     assert kinds(outcome) == ["start", "console", "key", "encrypt", "decrypt", "fetch", "fetch", "console", "end"]
-    assert outcome.trace.engine == ("fast" if room.kind == "auto" else "v8")
+    assert outcome.trace.engine == ("fast" if room.kind == "auto" else "v8"), outcome.trace.why
     times = [event["at_ms"] for event in events]
     assert times == sorted(times)
     assert times[-1] <= outcome.elapsed_s * 1000 + 1

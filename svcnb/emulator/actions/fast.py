@@ -68,7 +68,7 @@ class FastEngine(PooledEngine):
         self._busy_ms = busy_ms
 
     def _command(self, bootstrap: Path) -> list[str]:
-        v8 = "--v8-flags=--disallow-code-generation-from-strings"
+        v8 = "--v8-flags=--disallow-code-generation-from-strings,--expose-gc"
         read = f"--allow-read={bootstrap.parent}"
         return [str(self._deno), "run", *FLAGS, read, v8, str(bootstrap), names_json(self._vocabulary)]
 

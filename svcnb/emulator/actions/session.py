@@ -102,6 +102,8 @@ class Session:
         self._busy_ms = busy_ms
         self._grace_s = grace_s
         self._alone = alone
+        # What a run before left is on its way back, and not this one's.
+        self._found_bytes = 0 if alone else isolate.grown_bytes() or 0
         self.answered = False
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
@@ -188,7 +190,8 @@ class Session:
             self._fail("memory", memory_text(self._limits))
 
     def _is_too_much(self, grown_bytes: int | None) -> bool:
-        return grown_bytes is not None and grown_bytes > self._limits.memory_limit_mb * 2**20 + _MEMORY_SLACK
+        most = max(self._limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK
+        return grown_bytes is not None and grown_bytes > most
 
     def _look_at_funds_later(self) -> None:
         if (meter := self._host.meter) is not None:

@@ -19,6 +19,9 @@ import { readImage } from "./image.ts";
 import { oddity } from "./oddities.ts";
 import { sizeOf, Vm } from "./vm.ts";
 
+/** V8's own collector, which the flag `--expose-gc` names. */
+const collectGarbage = (globalThis as { gc?: () => void }).gc;
+
 // Memory of WebAssembly never shrinks: past this an engine is made anew.
 const MOST_GROWN = 32 * 2 ** 20;
 
@@ -76,8 +79,20 @@ function look(source: string): { trap: string } | { end: string } | null {
 
 /** Overwrites all that a run has left behind. Done when its answer is out, so that the next one waits for nothing. */
 function forget(whole: boolean): void {
-  if (!whole || vm.size > sizeOf(image) + MOST_GROWN) vm = new Vm(binary);
+  if (!whole || vm.size > sizeOf(image) + MOST_GROWN) {
+    vm.drop();
+    vm = new Vm(binary);
+    replaced = true;
+  }
   vm.restore(image);
+}
+
+/** Whether an engine was left to the collector whose memory would count as the next run's. */
+let replaced = false;
+
+function collectReplaced(): void {
+  if (replaced) collectGarbage?.();
+  replaced = false;
 }
 
 function stopped({ kind, message }: Stop): void {
@@ -156,4 +171,5 @@ for (;;) {
   pending = null;
   // Answers to calls of a run that has ended arrive late.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
+  collectReplaced();
 }

@@ -94,7 +94,7 @@ export class Thrown extends Error {
 export class Vm {
   /** Who is asked; set before anything runs. */
   host: Host | null = null;
-  readonly #exports: Exports;
+  #exports: Exports;
   #bytes: Uint8Array<ArrayBuffer>;
 
   constructor(module: WebAssembly.Module) {
@@ -161,6 +161,13 @@ export class Vm {
     bytes.set(image.memory, image.zeros);
     if (bytes.length > sizeOf(image)) bytes.fill(0, sizeOf(image));
     this.#exports.__stack_pointer.value = image.stackPointer;
+  }
+
+  /** Lets go of the memory, whoever still holds this object. It is of no use afterwards. */
+  drop(): void {
+    this.host = null;
+    this.#exports = null as unknown as Exports;
+    this.#bytes = new Uint8Array();
   }
 
   /** Bytes of the whole memory. It never shrinks. */
