@@ -291,7 +291,7 @@ class TriggersClient(TriggersSettings):
         Args:
             trigger: The trigger.
             **changes: ``name``, ``action``, ``usage_key``, ``default_params``, ``config``, ``kind``, ``enabled``,
-                ``max_runs_per_minute``, ``max_queued_runs``.
+                ``max_runs_per_minute``, ``max_queued_runs``. A new ``action`` needs the ``usage_key`` again.
         """
         return self._session.drive(flows.update(self._door, trigger, **changes))
 

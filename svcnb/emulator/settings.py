@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_valid
 
 from svcnb.emulator.addresses import AllowedAddress
 from svcnb.emulator.clock import checked_time
+from svcnb.emulator.http.origins import parse_origin
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
@@ -149,6 +150,10 @@ class Settings(BaseModel):
         None, ge=1, description="new_account calls an address may make at once; none means any."
     )
 
+    allow_origin: tuple[str, ...] = Field(
+        (), description="Origins of other web pages that may use the service, comma-separated; * for every page."
+    )
+
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(default=False, description="Whether a triggers token is approved without a page.")
     schedule_scan_s: float = Field(SCHEDULE_SCAN_S, gt=0, description="Seconds between looks at the schedules.")
@@ -196,6 +201,15 @@ class Settings(BaseModel):
             if not isinstance(part, str) or part.strip()
         )
 
+    @field_validator("allow_origin", mode="before")
+    @classmethod
+    def _origins(cls, given: object) -> object:
+        """As `_addresses`."""
+        parts = given.split(",") if isinstance(given, str) else given
+        if not isinstance(parts, list | tuple):
+            raise ValueError("allow_origin is a list of texts SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
+        return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
+
     @field_serializer("allow_address")
     def _addresses_as_text(self, allowed: tuple[AllowedAddress, ...]) -> list[str]:
         return [str(each) for each in allowed]
@@ -225,6 +239,11 @@ class Settings(BaseModel):
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
         return self
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it serves programs and people of this machine alone, without a proxy that the user put in front."""
+        return self.host in LOOPBACK and self.control_token is None
 
     @property
     def keeps_state(self) -> bool:

@@ -12,6 +12,8 @@ import re
 import secrets
 import socket
 import threading
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
@@ -36,6 +38,7 @@ HARMLESS: Final = re.compile(
     r"GET /state|GET /runs/[\w-]+|POST /faucet|POST /contract-wallets|POST /agents/approve|POST /processor/pi_\w+"
 )
 """What a learner may ask of the control plane."""
+APPROVAL: Final = "agents/approve"
 
 _WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 _EVERYBODY: Final = "All learners share this emulator, so its time, faults, snapshots and network are the teacher's."
@@ -65,7 +68,8 @@ class Desk:
 
     Attributes:
         url: Its address.
-        teacher_token: Opens the board.
+        teacher_token: Opens everything here.
+        board_token: Opens the board, for looking only.
 
     Raises:
         OSError: The port is taken.
@@ -76,6 +80,7 @@ class Desk:
         import uvicorn
 
         self.teacher_token = secrets.token_urlsafe(24)
+        self.board_token = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))
         self.url = (url or f"http://{host}:{listening.getsockname()[1]}").rstrip("/")
@@ -92,8 +97,8 @@ class Desk:
 
     @property
     def board_url(self) -> str:
-        """The board's page, with the teacher's token in it."""
-        return f"{self.url}/board?token={self.teacher_token}"
+        """The board's page, with a token that can only view the board: it may be shown to everyone."""
+        return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
         """Stops it."""
@@ -140,7 +145,7 @@ class Desk:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import HTMLResponse
 
-        self._require_teacher(request)
+        self._require_viewer(request)
         # Which waits while a learner is given a place; the other learners must not.
         board = await run_in_threadpool(self._room.board)
         return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
@@ -149,7 +154,7 @@ class Desk:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        self._require_teacher(request)
+        self._require_viewer(request)
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
     async def _teach(self, request: Request) -> Response:
@@ -186,9 +191,18 @@ class Desk:
         return await self._pass_on(request)
 
     def _require_teacher(self, request: Request) -> None:
+        # Never from the address: addresses are shown, kept in histories and sent on.
+        if not _is(_bearer(request), self.teacher_token):
+            raise _Refused(
+                UNAUTHORIZED, "This needs the teacher's token.", "Send Authorization: Bearer <desk.teacher_token>."
+            )
+
+    def _require_viewer(self, request: Request) -> None:
         given = _bearer(request) or request.query_params.get("token", "")
-        if not hmac.compare_digest(given.encode(), self.teacher_token.encode()):
-            raise _Refused(UNAUTHORIZED, "The board is the teacher's.", "Open the address that the desk printed.")
+        if not (_is(given, self.board_token) | _is(_bearer(request), self.teacher_token)):
+            raise _Refused(
+                UNAUTHORIZED, "The board needs its token.", "Open the address that was printed at the start."
+            )
 
     # --- for learners -------------------------------------------------------------------------------------------
 
@@ -212,18 +226,20 @@ class Desk:
         return JSONResponse({"ok": True})
 
     async def _control(self, request: Request) -> Response:
-        self._learner(request)
-        if HARMLESS.fullmatch(f"{request.method} /{request.path_params['path']}") is None:
+        learner = self._learner(request)
+        path = request.path_params["path"]
+        if HARMLESS.fullmatch(f"{request.method} /{path}") is None:
             raise _Refused(FORBIDDEN, _EVERYBODY, "Go on with the next cell, or ask your teacher to do it for all.")
-        return await self._pass_on(request)
+        # Whose triggers a token opens is decided here, not by the learner who asks.
+        return await self._pass_on(request, {"email": learner.email} if path == APPROVAL else {})
 
-    async def _pass_on(self, request: Request) -> Response:
+    async def _pass_on(self, request: Request, fixed: Mapping[str, str] = MappingProxyType({})) -> Response:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
         path, raw = f"/{request.path_params['path']}", await _body(request)
         try:
-            return JSONResponse(await run_in_threadpool(self._forward, request.method, path, raw))
+            return JSONResponse(await run_in_threadpool(self._forward, request.method, path, raw, fixed))
         except ControlRefused as error:
             raise _Refused(error.status, error.message, error.hint) from None
         except EmulatorUnreachable as error:
@@ -231,8 +247,12 @@ class Desk:
         except ValueError:
             raise _Refused(UNPROCESSABLE, "The body is no JSON.", "Send a JSON object.") from None
 
-    def _forward(self, method: str, path: str, raw: bytes) -> Any:
+    def _forward(self, method: str, path: str, raw: bytes, fixed: Mapping[str, str]) -> Any:
         body = parse(raw or b"{}") if method in _WRITES else None
+        if fixed:
+            if not isinstance(body, dict):
+                raise ValueError("not an object")
+            body |= fixed
         return self._room.emulator.request(method, path, body)
 
 
@@ -251,6 +271,10 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     if not isinstance(error, _Refused):
         raise error
     return JSONResponse(error.answer, status_code=error.status)
+
+
+def _is(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(), secret.encode())
 
 
 def _bearer(request: Request) -> str:

@@ -57,6 +57,11 @@ class Learner(BaseModel):
     saved: dict[str, Saved] = Field(default_factory=dict, repr=False)
 
     @property
+    def email(self) -> str:
+        """The learner's user in the triggers service."""
+        return f"{self.name}@workshop.local"
+
+    @property
     def key(self) -> Secret:
         """The account's key, masked until it is revealed."""
         return Secret(self.api_key)

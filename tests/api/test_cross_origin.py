@@ -6,19 +6,28 @@ import json
 
 import pytest
 
+from svcnb.emulator.settings import Settings
+
 PAGE = "https://notebook.example"
 
 
-def test_a_preflight_permits_every_method_the_service_has(wire):
-    answer = wire.call(
-        "OPTIONS",
-        "add_group",
-        headers={
-            "Origin": PAGE,
-            "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "x-api-key, content-type",
-        },
-    )
+@pytest.fixture(scope="module")
+def open_to_page(start_local):
+    """An emulator that allows the page."""
+    return start_local(allow_origin=[PAGE])
+
+
+PREFLIGHT = {
+    "Origin": PAGE,
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "x-api-key, content-type",
+}
+PATHS = ["/core/v1/add_group", "/api/triggers", "/rpc", "/processor/v1/payment_intents/pi_1/confirm"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_preflight_of_an_allowed_page_permits_every_method_the_service_has(open_to_page, path):
+    answer = open_to_page.call("OPTIONS", path, headers=PREFLIGHT)
     assert answer.status_code == 204
     assert answer.headers["Access-Control-Allow-Origin"] == PAGE
     assert answer.headers["Access-Control-Allow-Credentials"] == "true"
@@ -34,14 +43,52 @@ def test_a_preflight_permits_every_method_the_service_has(wire):
     assert answer.headers["X-Request-Id"]
 
 
+@pytest.mark.parametrize("path", [*PATHS, "/_emulator/clock", "/agent/authorize", "/processor/pay/pi_1"])
+def test_other_pages_are_closed_out_and_the_answer_names_the_option(wire, open_to_page, path):
+    other = "http://localhost:3000"
+    for emulator, origin in ((wire, PAGE), (wire, other), (wire, "null"), (open_to_page, other)):
+        for method in ("OPTIONS", "POST"):
+            answer = emulator.call(method, path, json={}, headers=PREFLIGHT | {"Origin": origin})
+            assert answer.status_code == 403
+            assert f"--allow-origin {origin}" in answer.json()["fix"]
+            assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+
+
+def test_the_star_opens_to_every_page_as_the_live_service_does(start_local):
+    answer = start_local(allow_origin="*").call("OPTIONS", "add_group", headers=PREFLIGHT)
+    assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (204, PAGE)
+
+
+@pytest.mark.parametrize("text", ["https://a.example/path", "a.example", "null", "https://", "https://u@a.example"])
+def test_what_is_no_origin_is_refused_with_examples(text):
+    with pytest.raises(ValueError, match=r"expected scheme, host and perhaps port, for example"):
+        Settings.load({}, allow_origin=[text])
+    good = Settings.load({"SVC_ALLOW_ORIGIN": "https://a.example:443/, http://localhost:3000"})
+    assert good.allow_origin == ("https://a.example", "http://localhost:3000")
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("GET", "get_node_chain_config", 200), ("POST", "add_group", 401)]
 )
-def test_answers_and_errors_can_be_read_by_the_page(wire, method, path, status):
-    answer = wire.call(method, path, headers={"Origin": PAGE})
+def test_answers_and_errors_can_be_read_by_an_allowed_page(open_to_page, method, path, status):
+    answer = open_to_page.call(method, path, headers={"Origin": PAGE})
     assert answer.status_code == status
     assert answer.headers["Access-Control-Allow-Origin"] == PAGE
     assert "X-Request-Id" in answer.headers["Access-Control-Expose-Headers"]
+
+
+@pytest.mark.parametrize("path", ["/core/v1/new_account", "/api/triggers", "/rpc", "/_emulator/clock", "/agent/login"])
+def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
+    """DNS rebinding: origin and host agree, and the address is ours."""
+    rebound = {"Origin": "http://evil.example", "Host": "evil.example"}
+    assert wire.call("POST", path, json={}, headers=rebound).status_code == 403
+    assert wire.call("GET", "list_groups", "a key", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_webhooks_stay_public(wire):
+    answer = wire.call("POST", "/webhook/3f0c8a52-0000-4000-8000-000000000000", json={}, headers={"Origin": PAGE})
+    assert answer.status_code == 404
+    assert answer.headers["Access-Control-Allow-Origin"] == PAGE
 
 
 def test_without_an_origin_no_such_header_is_sent(wire):
@@ -56,7 +103,7 @@ def test_the_control_plane_takes_nothing_from_a_page(wire):
     preflight = wire.call(
         "OPTIONS", "/_emulator/clock", headers={"Origin": PAGE, "Access-Control-Request-Method": "POST"}
     )
-    assert preflight.status_code == 405
+    assert preflight.status_code == 403
     form = wire.call("POST", "/_emulator/clock", content="advance=1", headers={"Content-Type": "text/plain"})
     assert form.status_code == 415
     own = wire.call("GET", "/_emulator/state", headers={"Origin": wire.base_url})
@@ -89,15 +136,18 @@ def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, he
         assert "Access-Control-Allow-Origin" not in preflight.headers
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://localhost:8888", "http://127.0.0.1:8000", "chrome-extension://abc", "moz-extension://abc"]
-)
-def test_the_chain_answers_notebooks_of_this_machine_and_wallets(wire, origin):
+@pytest.mark.parametrize("origin", ["chrome-extension://abc", "moz-extension://abc"])
+def test_the_chain_answers_wallets(wire, origin):
     answer = wire.call("POST", "/rpc", json=ASKED, headers={"Origin": origin})
     assert answer.json()["result"] == hex(31337)
     assert answer.headers["Access-Control-Allow-Origin"] == origin
     preflight = wire.call("OPTIONS", "/rpc", headers={"Origin": origin, "Access-Control-Request-Method": "POST"})
     assert preflight.status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/core/v1/new_account", "/api/triggers", "/_emulator/clock", "/agent/login"])
+def test_other_browser_extensions_gain_nothing(wire, path):
+    assert wire.call("POST", path, json={}, headers={"Origin": "chrome-extension://abc"}).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/rpc", "/_emulator/state", "/core/v1/version", "/"])

@@ -96,9 +96,15 @@ def test_the_page_says_what_is_paid_and_for_whom(api, intent, account):
 
 def test_the_page_keeps_its_secret_to_itself(api, intent):
     headers = page(api, *intent).headers
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
     assert "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_no_page_shows_the_payment_page_in_a_frame(api, intent):
+    headers = page(api, *intent).headers
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-frame-options"] == "DENY"
 
 
 def test_nothing_on_the_page_comes_from_elsewhere(api, intent):

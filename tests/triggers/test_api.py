@@ -203,8 +203,17 @@ async def test_a_change_keeps_what_is_absent_or_null(door):
     changed = await door.ok("PATCH", path, {"name": "new", "max_queued_runs": None, "enabled": False})
     assert changed == made | {"name": "new", "enabled": False, "updated_at": changed["updated_at"]}
     assert changed["updated_at"] > made["updated_at"]
-    recoded = await door.ok("PATCH", path, {"action_code": ECHO + " "})
+    recoded = await door.ok("PATCH", path, {"action_code": ECHO + " ", "usage_api_key": "another key"})
     assert recoded["action_cid"] == source_cid(ECHO + " ")
+
+
+async def test_new_code_needs_the_usage_key_again_so_a_token_alone_runs_nothing_else_with_it(door):
+    made = await door.ok("POST", "/api/triggers", body())
+    path = f"/api/triggers/{made['id']}"
+    refusal = await refused(door, "PATCH", path, {"action_code": "const main = () => 'stolen';", "name": "x"})
+    assert refusal == (422, "usage_api_key_required")
+    assert await door.ok("GET", path) == made
+    assert (await door.ok("PATCH", path, {"action_code": made["action_code"], "name": "y"}))["name"] == "y"
 
 
 async def test_a_change_is_checked_as_a_whole(door):

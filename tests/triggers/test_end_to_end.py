@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import svcnb
+from svcnb import control_tokens
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain]
 
@@ -250,10 +251,12 @@ def test_a_page_for_no_challenge_says_so_without_repeating_it(browser, challenge
     assert "set-cookie" not in answer.headers
 
 
-def test_another_user_signs_in_and_sees_triggers_of_their_own(emulator, browser):
+def test_another_user_signs_in_with_the_control_token_and_sees_triggers_of_their_own(emulator, browser):
+    token = control_tokens.find(emulator.base_url)
+    assert token is not None
     with svcnb.TriggersClient(emulator.triggers_url) as client:
         browser.open(f"/agent/login?challenge={client.challenge}")
-        landed = browser.press("/agent/login", email="Ada@Example.org")
+        landed = browser.press("/agent/login", email="Ada@Example.org", token=token.reveal())
         assert landed.status_code == 303
         page = browser.open(landed.headers["location"])
         assert "ada@example.org" in page.text
@@ -264,9 +267,21 @@ def test_another_user_signs_in_and_sees_triggers_of_their_own(emulator, browser)
         assert len(client.list()) == 0
 
 
+@pytest.mark.parametrize("token", [{}, {"token": "a guess"}])
+def test_a_program_of_this_machine_becomes_no_other_user_without_the_control_token(browser, token):
+    """Learners who share an emulator are users: no one may sign in as another."""
+    for email in ("ada@workshop.local", "OWNER@localhost.org"):
+        answer = browser.http.post("/agent/login", data={"email": email} | token)
+        assert answer.status_code == 401
+        assert "control_token" in answer.text
+        assert "set-cookie" not in answer.headers
+    assert "set-cookie" in browser.http.post("/agent/login", data={"email": "Owner@Localhost"}).headers
+
+
 def test_signing_in_never_leads_to_another_site(browser):
     for target in ("http://evil.example/", "//evil.example", "/agent/authorize/../../evil", "/agent/authorize@evil"):
-        answer = browser.http.post("/agent/login", data={"email": "a@b.org", "next": target})
+        answer = browser.http.post("/agent/login", data={"email": "owner@localhost", "next": target})
+        assert answer.status_code < 400
         assert "evil" not in answer.headers.get("location", "")
 
 

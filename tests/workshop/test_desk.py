@@ -75,6 +75,41 @@ def test_the_control_planes_secret_stays_at_the_desk(lesson: EmulatorControl, at
     assert all(secret not in value for each in at_desk.hand_out().values() for value in each.values())
 
 
+def test_a_learner_approves_tokens_for_their_own_triggers_alone(
+    lesson: EmulatorControl, at_desk: Workshop, names: list[str]
+) -> None:
+    """A token for another learner's triggers would run code with that learner's key."""
+    assert at_desk.desk is not None
+    with svcnb.TriggersClient(lesson.triggers_url) as thief:
+        order = {"challenge": thief.challenge, "email": "owner@localhost"}
+        for email in ("owner@localhost", f"{names[1]}@workshop.local", None, ["x"]):
+            answer = ask(
+                f"{at_desk.desk.url}/control/agents/approve",
+                at_desk.learner(names[0]).token,
+                order | {"email": email, "label": "mine"},
+            )
+            assert answer[0] == 200
+            me = thief.who()
+            assert me is not None
+            assert me.email == f"{names[0]}@workshop.local"
+    for body in (b"[]", b'"x"', b"{"):
+        status, _ = ask(f"{at_desk.desk.url}/control/agents/approve", at_desk.learner(names[0]).token, body)
+        assert status == 422
+
+
+def test_the_address_of_the_board_opens_the_board_and_nothing_else(at_desk: Workshop, names: list[str]) -> None:
+    desk = at_desk.desk
+    assert desk is not None
+    token = desk.board_url.rpartition("token=")[2]
+    assert token != desk.teacher_token
+    assert ask(desk.board_url)[0] == ask(f"{desk.url}/board.json?token={token}")[0] == 200
+    for path, body in ((f"/learners/{names[0]}/add", {}), ("/teacher/reset", {}), ("/teacher/runs", None)):
+        assert ask(f"{desk.url}{path}?token={token}", token, body)[0] == 401
+        # Also the teacher's own token is taken from the header alone: addresses are seen by others.
+        assert ask(f"{desk.url}{path}?token={desk.teacher_token}", "", body)[0] == 401
+    assert ask(f"{desk.url}/board?token={at_desk.learner(names[0]).token}")[0] == 401
+
+
 def test_a_verdict_reaches_the_board_and_the_answer_does_not(at_desk: Workshop, names: list[str]) -> None:
     svcnb.exercises.check("cids.changes", ...)  # not tried yet
     svcnb.exercises.check("cids.changes", {"other js_params"})

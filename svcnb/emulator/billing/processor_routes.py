@@ -30,12 +30,14 @@ _DECLINED: Final = 402
 # No form-action: browsers apply it to the redirect after a form too, and the return page may be another port's.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "frame-ancestors 'self' http://127.0.0.1:* http://localhost:*"
+    "frame-ancestors 'none'"  # a page around this one could lay its own over the buttons
 )
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
-    # Addresses of these pages hold client secrets.
-    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    # Addresses of these pages hold client secrets, which no other site is told. With no-referrer browsers would send
+    # the origin null with the form.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
 }

@@ -8,7 +8,7 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from starlette.requests import Request
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,7 +16,7 @@ from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
-from svcnb.emulator.http.origins import is_trusted_origin
+from svcnb.emulator.http.origins import RPC, Origins
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
@@ -28,11 +28,13 @@ CONTROL_PREFIX: Final = "/_emulator"
 _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
+_SHOWN: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
-CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", "/webhook", "/health")
-"""Paths that pages of other origins may call: those whose credential no browser sends by itself."""
-_LOCAL_ORIGINS: Final = "/rpc"
-"""The path that only pages of this machine may call, and wallets."""
+_PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
+"""Paths that every page may use: webhooks are public (specification 5.3), and the health is no secret."""
+CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
+"""Paths that pages of allowed origins may call: those whose credential no browser sends by itself."""
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 class Gate:
@@ -57,6 +59,7 @@ class Gate:
         self._service = service
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
+        self._origins = Origins(service.settings.allow_origin, private=service.settings.is_private)
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
 
@@ -97,13 +100,41 @@ class Gate:
         extra = [(b"date", self._date()), (b"x-request-id", request_id.encode())]
         if correlation_id:
             extra.append((b"x-correlation-id", correlation_id))
-        origin = asked.get(b"origin")
-        if origin is not None and _may_read(scope):
+        origin, path = asked.get(b"origin"), scope["path"]
+        headers = Headers(scope=scope)
+        trusted = path.startswith(_PUBLIC_PREFIXES) or self._origins.trusts(headers, path)
+        if origin is not None and trusted and path.startswith(CROSS_ORIGIN_PREFIXES):
             extra += _cross_origin(origin)
             if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
                 await self._preflight(asked, extra, send)
                 return
+        refusal = None if path.startswith(_PUBLIC_PREFIXES) else self._foreign(scope, headers, trusted=trusted)
+        if refusal is not None:
+            response = failure(refusal, self._docs_base)
+            response.raw_headers.extend(extra)
+            await response(scope, receive, send)
+            return
         await self._run(scope, receive, send, extra)
+
+    def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
+        """Why a page may not do what it asks, None where it may. Reading without a credential harms nothing."""
+        if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
+            return None
+        if not trusted:
+            origin = headers["origin"][:_SHOWN]
+            return StructuredError(
+                403,
+                f"A page of another origin ({origin}) may not use this emulator.",
+                fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
+            )
+        # The payment pages are opened by a payment's own secret, and a proxy may serve them under its name.
+        if not self._origins.knows_name(headers) and not scope["path"].startswith("/processor/"):
+            return StructuredError(
+                403,
+                f"This emulator does not answer under the name {headers.get('host', '')[:_SHOWN]!r}.",
+                fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin and its proxy's origin.",
+            )
+        return None
 
     def cut_off(self) -> Response:
         """The answer to a request that had not ended when the server had to."""
@@ -202,12 +233,6 @@ def _failed(scope: Scope) -> StructuredError:
         f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
         fix="Try again; if it happens again, report it with the request id and the emulator's log.",
     )
-
-
-def _may_read(scope: Scope) -> bool:
-    """Whether the page that asks may read answers."""
-    path: str = scope["path"]
-    return path.startswith(CROSS_ORIGIN_PREFIXES) or (path == _LOCAL_ORIGINS and is_trusted_origin(Request(scope)))
 
 
 def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:

@@ -6,38 +6,17 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import read_bytes, read_json
-from svcnb.emulator.http.endpoint import Call, Endpoint, Guard
-from svcnb.emulator.http.origins import host_name, is_local_name, is_trusted_origin
+from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.origins import RPC
 
-RPC: Final = "/rpc"
 _PARSE_ERROR: Final = -32700
 
 
 def endpoints() -> list[Endpoint]:
     """The gateway's row."""
-    return [Endpoint("POST", RPC, gateway, guards=(_PAGES,), described=False)]
-
-
-async def _check_pages(call: Call) -> None:
-    """Refuses pages of other sites: the chain asks for no credential, and a seeded emulator's keys can be computed."""
-    request = call.request
-    settings = call.service.settings
-    if not is_trusted_origin(request):
-        raise _forbidden("A page of another site may not use the chain.")
-    if settings.control_token is None and not is_local_name(name := host_name(request)):
-        raise _forbidden(f"The chain does not answer under the name {name[:80]!r}: use 127.0.0.1 or localhost.")
-
-
-def _forbidden(message: str) -> StructuredError:
-    return StructuredError(
-        403, message, fix="Call it from this machine, or start the emulator with control_token (SVC_CONTROL_TOKEN)."
-    )
-
-
-_PAGES: Final = Guard(_check_pages, frozenset({403}))
+    return [Endpoint("POST", RPC, gateway, described=False)]
 
 
 async def gateway(call: Call, _given: None) -> Response:

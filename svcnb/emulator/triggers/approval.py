@@ -16,7 +16,7 @@ from svcnb.emulator.http.endpoint import Endpoint
 from svcnb.emulator.settings import LOOPBACK
 from svcnb.emulator.triggers import pages
 from svcnb.emulator.triggers.errors import Refused, bad
-from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge
+from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge, user_of
 from svcnb.emulator.triggers.requests import Ask, row
 
 COOKIE: Final = "svcnb_session"
@@ -74,16 +74,17 @@ async def answer(ask: Ask) -> Response:
 async def login_page(ask: Ask) -> Response:
     """Asks who the user is."""
     challenge = ask.call.request.query_params.get("challenge", "")
-    return pages.sign_in(_target(challenge), needs_token=not _is_private(ask))
+    return pages.sign_in(_target(challenge), without_token=DEFAULT_EMAIL if _is_private(ask) else None)
 
 
 async def login(ask: Ask) -> Response:
-    """Signs a user in for seven days. Beyond loopback the control token is what proves anything."""
+    """Signs a user in for seven days. Only the default user of a private emulator needs no control token."""
     try:
         _same_origin(ask)
         form = await _form(ask)
-        _check_right_to_sign_in(ask, form.get("token", ""))
-        cookie = await ask.triggers.identity.sign_in(form.get("email", ""))
+        email = form.get("email", "")
+        _check_right_to_sign_in(ask, email, form.get("token", ""))
+        cookie = await ask.triggers.identity.sign_in(email)
     except Refused as refusal:
         return pages.problem(refusal.message, refusal.status)
     next_page = form.get("next", "")
@@ -101,9 +102,17 @@ def _signed_in(ask: Ask, cookie: str) -> User:
     return user
 
 
-def _check_right_to_sign_in(ask: Ask, given: str) -> None:
-    if not _is_private(ask) and not hmac.compare_digest(given.encode(), ask.call.service.control_token.encode()):
-        raise Refused(401, "unauthorized", "That is not this emulator's control token.")
+def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
+    # Other users exist where people share an emulator: a local program must not become one of them without the token.
+    if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
+        return
+    if not hmac.compare_digest(given.encode(), ask.call.service.control_token.encode()):
+        message = (
+            "invalid control token"
+            if given
+            else f"signing in as a user other than {DEFAULT_EMAIL} needs the control token"
+        )
+        raise Refused(401, "unauthorized", f"{message}: enter control_token of the emulator's ready line")
 
 
 def _target(challenge: str) -> str:
@@ -114,12 +123,13 @@ def _is_private(ask: Ask) -> bool:
     """Whether only people of this machine can ask: the emulator listens on loopback, under one of its names."""
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""
-    return settings.host in LOOPBACK and settings.control_token is None and name in LOOPBACK
+    return settings.is_private and name in LOOPBACK
 
 
 def _same_origin(ask: Ask) -> None:
     origin = ask.header("origin")
-    if origin and origin != "null" and urlsplit(origin).netloc != ask.header("host"):
+    site = ask.header("sec-fetch-site")  # a browser's word, which no page can change
+    if (origin and urlsplit(origin).netloc != ask.header("host")) or site not in {"", "same-origin", "none"}:
         raise Refused(403, "csrf_failed", "A page of another origin cannot do this.")
 
 

@@ -117,7 +117,7 @@ class InProcess:
                 parts.append(message.get("body", b""))
 
         length = str(len(body)) if body is not None else "0"
-        headers = {**call.headers(), "content-length": length, "host": "triggers.internal"}
+        headers = {**call.headers(), "content-length": length, "host": "localhost"}
         scope: dict[str, Any] = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.4"},

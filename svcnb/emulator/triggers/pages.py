@@ -13,7 +13,8 @@ _SECURITY: Final = {
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # Not no-referrer: with it browsers send the origin null with the form.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 _STYLE: Final = """
@@ -65,21 +66,20 @@ def approved(email: str) -> HTMLResponse:
     )
 
 
-def sign_in(target: str, *, needs_token: bool) -> HTMLResponse:
+def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     """The question who the user is.
 
     Args:
         target: Where to go afterwards, a path of this service.
-        needs_token: Whether the control token is asked for: a service that others reach too.
+        without_token: E-mail address of the user who needs no control token; None if every user does.
     """
-    token = (
-        '<label>Control token of this emulator<input name="token" type="password" autocomplete="off" required></label>'
-        if needs_token
-        else ""
-    )
+    label, required = "Control token of this emulator", " required"
+    if without_token is not None:
+        label, required = f"{label} (not needed for {escape(without_token)})", ""
+    token = f'<label>{label}<input name="token" type="password" autocomplete="off"{required}></label>'
     return page(
         "Sign in",
-        "<p>This emulator sends no mail: whoever may open this page may be anybody.</p>"
+        "<p>This emulator sends no mail. Its control token proves that you may sign in.</p>"
         '<form method="post" action="/agent/login">'
         f'<input type="hidden" name="next" value="{escape(target)}">'
         '<label>E-mail<input name="email" type="email" required autocomplete="email"></label>'

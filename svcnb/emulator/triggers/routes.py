@@ -105,7 +105,7 @@ async def one(ask: Ask) -> Response:
 
 
 async def change(ask: Ask) -> Response:
-    """Changes a trigger; what is absent or null stays. The whole result is checked again."""
+    """Changes a trigger; what is absent or null stays. New code needs the usage key again; the result is checked."""
     before = await _mine(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
     triggers = ask.triggers
@@ -118,6 +118,7 @@ async def change(ask: Ask) -> Response:
     rules.check_config(kind, config)
     if body.action_code is not None:
         changes["action_cid"] = _cid(body.action_code)
+        _require_key_for(body, before)
     now = triggers.clock.now()
     moved = (kind, config) != (before.kind, from_json(before.config))
     if moved:
@@ -205,6 +206,16 @@ async def _mine(ask: Ask) -> TriggerRecord:
     if found is None:
         raise not_found("trigger")
     return found
+
+
+def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
+    """Refuses new code without a usage key: a triggers token alone must not run other code with the stored key."""
+    if body.action_code != before.action_code and body.usage_api_key is None:
+        raise Refused(
+            422,
+            "usage_api_key_required",
+            "A change of action_code needs usage_api_key: send the key for the new code, also when it stays the same.",
+        )
 
 
 def _changes(ask: Ask, body: PatchTrigger) -> dict[str, Any]:

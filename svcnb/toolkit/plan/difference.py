@@ -208,10 +208,12 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
     # The service never shows which key a trigger has, but a key that is made anew must be told to it.
     new_key = spec.key not in state.keys
+    # New code needs the key again.
+    with_key = new_key or "action_cid" in differs
     if new_key:
         differs.append("usage key")
     if differs:
-        yield steps.update_trigger(name, f"correct {', '.join(differs)}", with_key=new_key)
+        yield steps.update_trigger(name, f"correct {', '.join(differs)}", with_key=with_key)
 
 
 def _plain(value: object) -> object:
