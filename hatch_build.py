@@ -91,10 +91,13 @@ def ensure(root: Path, *, force: bool = False) -> str:
         if (is_sdist or os.environ.get("SVCNB_BUNDLES") == "reuse") and _complete(root, None):
             return "the bundles that are there are reused"
         if os.environ.get("SVCNB_BUNDLES") == "reuse":
-            raise BundleError("SVCNB_BUNDLES=reuse, but there are no bundles: unset it, and build once with internet")
+            raise BundleError(
+                "SVCNB_BUNDLES=reuse, but bundles are missing or were changed since they were built: unset it, and "
+                "build once with internet"
+            )
     _run_deno(root)
     files = {
-        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(root).as_posix(): _sha256(path)
         for path in sorted(root.glob(BUNDLES))
         if path.is_file() and path != root / MANIFEST
     }
@@ -147,14 +150,18 @@ def _digest(root: Path) -> str:
 
 
 def _complete(root: Path, wanted: str | None) -> bool:
-    """Whether every bundle of the manifest is there, and made from these sources (None: from any)."""
+    """Whether every bundle of the manifest is there unchanged, and made from these sources (None: from any)."""
     try:
         manifest = json.loads((root / MANIFEST).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return False
     if wanted is not None and manifest["sources"] != wanted:
         return False
-    return all((root / name).is_file() for name in manifest["files"])
+    return all((root / name).is_file() and _sha256(root / name) == digest for name, digest in manifest["files"].items())
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -183,4 +183,6 @@ def _room(name: str) -> Any:
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}") from None
         if not _ROOMS[name]:
             raise
-        raise ImportError(f"svcnb.{name} needs: pip install 'svcnb[{_ROOMS[name]}]'") from error
+        from svcnb.extras import install_command
+
+        raise ImportError(f"svcnb.{name} needs: {install_command(_ROOMS[name])}") from error

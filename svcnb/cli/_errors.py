@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from svcnb.exit_codes import ExitCode
+from svcnb.extras import install_command
 
 
 class Explanation(NamedTuple):
@@ -61,9 +62,7 @@ def explain(error: BaseException) -> Explanation | None:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
-        return Explanation(
-            f"{error.name} is not installed", f"Run: pip install 'svcnb[{extra}]'", ExitCode.PART_MISSING
-        )
+        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
     return None
 
 

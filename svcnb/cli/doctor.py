@@ -18,6 +18,7 @@ import click
 from svcnb.cli._examples import examples
 from svcnb.cli._output import output_options, show
 from svcnb.exit_codes import ExitCode
+from svcnb.extras import install_command
 
 # A busy machine needs its time for what an idle one does at once.
 ANSWER_TIMEOUT_S = 60.0
@@ -129,9 +130,7 @@ def _packages(extra: str, names: tuple[str, ...]) -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding(
-            extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: pip install 'svcnb[{extra}]'"
-        )
+        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {install_command(extra)}")
     return Finding(extra, good=True, seen=", ".join(seen))
 
 
@@ -172,20 +171,26 @@ def _anvil() -> Finding:
 
 
 def _bundles() -> Finding:
-    import json
+    from hashlib import sha256
 
     from svcnb import parts
+    from svcnb.protocol.nesting import parse
 
     package = Path(parts.__file__).resolve().parents[1]
     manifest = package / "parts" / "static" / "bundles.json"
     fix = "Run in the working copy: python hatch_build.py"
     if not manifest.is_file():
         return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
-    names = list(json.loads(manifest.read_text(encoding="utf-8"))["files"])
-    missing = [name for name in names if not (package.parent / name).is_file()]
+    files = parse(manifest.read_text(encoding="utf-8"))["files"]
+    missing = [name for name in files if not (package.parent / name).is_file()]
     if missing:
         return Finding("bundles", good=False, seen=f"without {', '.join(missing)}", fix=fix)
-    return Finding("bundles", good=True, seen=f"{len(names)} files")
+    changed = [
+        name for name, known in files.items() if sha256((package.parent / name).read_bytes()).hexdigest() != known
+    ]
+    if changed:
+        return Finding("bundles", good=False, seen=f"changed since the build: {', '.join(changed)}", fix=fix)
+    return Finding("bundles", good=True, seen=f"{len(files)} files, unchanged since the build")
 
 
 def _loopback() -> Finding:

@@ -21,6 +21,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
+from svcnb.extras import install_command
 from svcnb.protocol.action import Action
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class _Results(Sequence[Outcome]):
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("frames need pandas: pip install 'svcnb[lab]'") from error
+            raise ImportError(f"frames need pandas: {install_command('lab')}") from error
         columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]
         rows = self.outcomes
         index = pd.Index([outcome.index for outcome in rows], name="run")

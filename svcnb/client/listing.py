@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from svcnb.client import display
+from svcnb.extras import install_command
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -77,5 +78,5 @@ class Listing(Sequence[M], Generic[M]):
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("frames need pandas: pip install 'svcnb[lab]'") from error
+            raise ImportError(f"frames need pandas: {install_command('lab')}") from error
         return pd.DataFrame([item.shown() for item in self._items])

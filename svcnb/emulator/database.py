@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from svcnb.extras import install_command
+
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
 
@@ -300,7 +302,7 @@ class PostgresConnection(Connection):
     Raises:
         DatabaseError: It cannot be reached, or does not let us in.
         AddressUnusable: The URL is none.
-        DriverMissing: The extra ``svcnb[postgres]`` is not installed.
+        DriverMissing: The extra ``postgres`` is not installed.
     """
 
     kind = POSTGRESQL
@@ -310,7 +312,7 @@ class PostgresConnection(Connection):
             import psycopg
         except ModuleNotFoundError as error:
             raise DriverMissing(
-                "PostgreSQL needs its driver, which is not installed: pip install 'svcnb[postgres]'"
+                f"PostgreSQL needs its driver, which is not installed: {install_command('postgres')}"
             ) from error
         self._driver_errors = psycopg
         self._driver: psycopg.Connection[Row] | None = None

@@ -63,7 +63,7 @@ class Store:
 
     Args:
         url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name`` (needs the extra
-            ``svcnb[postgres]``), or None for SQLite in memory.
+            the extra ``postgres``), or None for SQLite in memory.
 
     Raises:
         StateUnusable: The database is damaged, not ours, or of another schema version.
@@ -82,7 +82,7 @@ class Store:
             # The text of a URL may hold a password, so it is not repeated.
             raise StateUnusable(
                 "the database URL cannot be used: write sqlite:////absolute/path.db, or "
-                "postgresql://user:password@host/name with the extra svcnb[postgres]"
+                "postgresql://user:password@host/name with the extra postgres"
             ) from error
         except DriverMissing as error:
             raise StateUnusable(str(error)) from error

@@ -1,13 +1,15 @@
 """Panels: the service in a notebook, by mouse and by keyboard.
 
-Every panel takes a client first, and `as_code()` gives what was clicked as Python. They need ``pip install
-'svcnb[lab]'``; the names below are found on first use.
+Every panel takes a client first, and `as_code()` gives what was clicked as Python. They need the extra
+``lab``; the names below are found on first use.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+from svcnb.extras import install_command
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
@@ -56,7 +58,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("svcnb"):
             raise
-        raise ImportError(f"svcnb.panels.{name} needs: pip install 'svcnb[lab]'") from error
+        raise ImportError(f"svcnb.panels.{name} needs: {install_command('lab')}") from error
     globals()[name] = value
     return value
 

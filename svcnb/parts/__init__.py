@@ -11,6 +11,8 @@ import os
 import sys
 from pathlib import Path
 
+from svcnb.extras import install_command
+
 ANVIL_VERSION = "1.7.1"
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
@@ -120,7 +122,7 @@ def deno() -> Path:
 
     if found := shutil.which("deno"):
         return Path(found)
-    raise PartMissing("deno", f"not beside {sys.executable} and not on the PATH", "Run: pip install 'svcnb[emulator]'")
+    raise PartMissing("deno", f"not beside {sys.executable} and not on the PATH", f"Run: {install_command('emulator')}")
 
 
 def anvil() -> Path:

@@ -1,8 +1,9 @@
 """Brings the fetched parts into the user's cache, checked by hash.
 
 Deno downloads from npm and compares every archive with a lock file of its own here (Deno fetches all that a lock names,
-so each part has one); the chain node's binary is compared once more
-after unpacking. Two processes may fetch at the same time: the binary appears by one atomic rename.
+so each part has one). Where the hash of the chain node's unpacked binary is known, that is compared as well; elsewhere
+the archive is downloaded again, because Deno trusts its cache without comparing. A platform without a lock file is
+refused. Two processes may fetch at the same time: the binary appears by one atomic rename.
 """
 
 from __future__ import annotations
@@ -34,8 +35,7 @@ from svcnb.parts import (
 
 FETCH_TIMEOUT_S = 600
 
-# SHA-256 of the unpacked binary. A platform that is not here (the registry this was written at had only one) is
-# checked by the hash that the registry itself states.
+# SHA-256 of the unpacked binary. Every other platform is checked by the hash of its archive, in its lock file.
 ANVIL_SHA256 = {"linux-amd64": "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"}
 
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
@@ -63,6 +63,25 @@ def platform_name() -> str:
     return f"{system}-{machine}"
 
 
+def anvil_lock(platform: str) -> Path:
+    """Lock file with the hash of the chain node's archive for one platform.
+
+    Args:
+        platform: As `platform_name` returns it.
+
+    Raises:
+        PartMissing: No hash is known for that platform, so nothing is downloaded.
+    """
+    lock = Path(__file__).with_name(f"anvil-{platform}.lock")
+    if not lock.is_file():
+        raise PartMissing(
+            "anvil",
+            f"no hash is known for its build for {platform}, so a download could not be checked",
+            "Install Foundry yourself and set SVC_ANVIL to its anvil, or use another chain with --chain-rpc.",
+        )
+    return lock
+
+
 def fetch_anvil(report: Callable[[str], None]) -> Path:
     """Fetches the chain node unless it is there.
 
@@ -77,18 +96,20 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
         PartCorrupt: It was downloaded, and is not what was expected.
     """
     target = anvil_path()
-    if target.is_file():
-        report(f"anvil {ANVIL_VERSION} is here: {target}")
-        return target
     name = platform_name()
+    sha256 = ANVIL_SHA256.get(name)
+    if target.is_file():
+        if sha256 in {None, _sha256(target)}:
+            report(f"anvil {ANVIL_VERSION} is here: {target}")
+            return target
+        report(f"{target} has another hash than anvil {ANVIL_VERSION} and is replaced")
     package = f"@foundry-rs/anvil-{name}"
     report(f"fetching anvil {ANVIL_VERSION} for {name} (about 15 MB) ...")
-    lock = Path(__file__).with_name(f"anvil-{name}.lock")
-    _deno_cache(f"npm:{package}@{ANVIL_VERSION}", lock if lock.is_file() else None)
+    _deno_cache(f"npm:{package}@{ANVIL_VERSION}", anvil_lock(name), again=sha256 is None)
     found = sorted(deno_folder().glob(f"npm/*/{package}/{ANVIL_VERSION}/bin/{target.name}"))
     if not found:
         raise PartMissing("anvil", f"package {package} holds no bin/{target.name}", "Report this with the line above.")
-    _place(found[0], target, ANVIL_SHA256.get(name))
+    _place(found[0], target, sha256)
     report(f"anvil {ANVIL_VERSION} is ready: {target}")
     return target
 
@@ -127,8 +148,8 @@ def fetch_safe(report: Callable[[str], None]) -> None:
         report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
 
 
-def _deno_cache(specifier: str, lock: Path | None) -> None:
-    checked = ["--no-lock"] if lock is None else [f"--lock={lock}", "--frozen"]
+def _deno_cache(specifier: str, lock: Path, *, again: bool = False) -> None:
+    checked = [f"--lock={lock}", "--frozen", *(["--reload"] if again else [])]
     try:
         done = subprocess.run(
             [deno(), "cache", "--quiet", "--no-config", *checked, specifier],
@@ -148,10 +169,13 @@ def _deno_cache(specifier: str, lock: Path | None) -> None:
         raise PartMissing(specifier, said, "Check the network and run again: svcnb fetch")
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _place(source: Path, target: Path, sha256: str | None) -> None:
-    with source.open("rb") as file:
-        seen = hashlib.file_digest(file, "sha256").hexdigest()
-    if sha256 is not None and seen != sha256:
+    if sha256 is not None and (seen := _sha256(source)) != sha256:
         raise PartCorrupt(
             f"{source} has SHA-256 {seen}, expected {sha256}. "
             f"It was not kept; remove {deno_folder()} and run: svcnb fetch"

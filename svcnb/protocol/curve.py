@@ -14,6 +14,8 @@ from functools import cache
 from typing import Final, NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
+from svcnb.extras import install_command
+
 ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
 """Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
 
@@ -122,12 +124,12 @@ def library() -> Library:
         if load is _eth_keys:
             warn(
                 "neither coincurve nor wallycore is installed, so every signature takes some milliseconds: "
-                "pip install 'svcnb[chain]'",
+                f"{install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )
         return found
-    raise ImportError("signatures need: pip install 'svcnb[chain]'")
+    raise ImportError(f"signatures need: {install_command('chain')}")
 
 
 def is_secret(candidate: bytes) -> bool:

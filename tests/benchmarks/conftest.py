@@ -181,7 +181,11 @@ def workerd(tmp_path_factory: pytest.TempPathFactory) -> Workerd | str:
     binaries = f"npm/*/{package}/{WORKERD_VERSION}/bin/workerd"
     found = list(parts.deno_folder().glob(binaries))
     if not found:
-        command = [str(parts.deno()), "cache", "-q", "--no-config", "--no-lock", f"npm:{package}@{WORKERD_VERSION}"]
+        lock = Path(__file__).with_name(f"workerd-{sys.platform}-{machine}.lock")
+        if not lock.is_file():
+            return f"not measured, no hash of {package}@{WORKERD_VERSION} is known: there is no {lock.name}"
+        checked = ["--no-config", f"--lock={lock}", "--frozen"]
+        command = [str(parts.deno()), "cache", "-q", *checked, f"npm:{package}@{WORKERD_VERSION}"]
         fetched = subprocess.run(
             command, env=parts.deno_environment(), capture_output=True, text=True, timeout=300, check=False
         )

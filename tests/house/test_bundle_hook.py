@@ -11,6 +11,10 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+BUNDLE = "const a=1;"
+# printf 'const a=1;' | sha256sum
+SHA256 = "b6e224f1430ce552ba0e7f099f778f4a8968dd8b333e2f89789addceb3ac86cc"
+
 
 @pytest.fixture
 def hook(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -27,10 +31,10 @@ def tree(tmp_path: Path, hook: ModuleType) -> Path:
     (tmp_path / "widgets/src/a.ts").write_text("export const a = 1;\n")
     bundle = tmp_path / "svcnb/panels/static/a.js"
     bundle.parent.mkdir(parents=True)
-    bundle.write_text("const a=1;")
+    bundle.write_text(BUNDLE)
     manifest = tmp_path / hook.MANIFEST
     manifest.parent.mkdir(parents=True)
-    manifest.write_text(json.dumps({"sources": hook._digest(tmp_path), "files": {"svcnb/panels/static/a.js": ""}}))
+    manifest.write_text(json.dumps({"sources": hook._digest(tmp_path), "files": {"svcnb/panels/static/a.js": SHA256}}))
     return tmp_path
 
 
@@ -68,6 +72,24 @@ def test_reuse_takes_older_bundles(hook: ModuleType, tree: Path, monkeypatch: py
     (tree / "widgets/src/a.ts").write_text("export const a = 2;\n")
     monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
     assert hook.ensure(tree) == "the bundles that are there are reused"
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_a_bundle_that_was_changed_since_it_was_built_is_built_again(hook: ModuleType, tree: Path) -> None:
+    (tree / "svcnb/panels/static/a.js").write_text(BUNDLE + "steal();")
+    with pytest.raises(hook.BundleError, match="Deno was wanted"):
+        hook.ensure(tree)
+
+
+@pytest.mark.usefixtures("no_deno")
+def test_a_changed_bundle_is_never_reused(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "svcnb/panels/static/a.js").write_text(BUNDLE + "steal();")
+    (tree / "PKG-INFO").write_text("Name: svcnb\n")
+    with pytest.raises(hook.BundleError, match="Deno was wanted"):
+        hook.ensure(tree)
+    monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
+    with pytest.raises(hook.BundleError, match="changed since they were built"):
+        hook.ensure(tree)
 
 
 def test_reuse_without_bundles_says_what_to_do(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

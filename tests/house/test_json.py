@@ -9,7 +9,6 @@ OWN_TEXT = {
     "protocol/nesting.py": "the place",
     "protocol/contract.py": "the contract's interface, part of the package",
     "launch.py": "the ready line of the emulator",
-    "cli/doctor.py": "the list of bundled files, part of the package",
     "cli/_serve.py": "what the launching process writes",
     "charts/native_process.py": "what the parent process writes",
     "emulator/actions/frames.py": "measured there, with limits of its own",

@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations"}
+FLOOR = {"extras", "protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
 FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
-    "protocol": set(),
-    "parts": set(),
+    "extras": set(),
+    "protocol": {"extras"},
+    "parts": {"extras"},
     "exit_codes": set(),
     "logs": set(),
     "control_tokens": {"parts", "protocol"},

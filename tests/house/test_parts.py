@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import subprocess
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from svcnb import parts
 from svcnb.parts import fetch
+from svcnb.protocol.nesting import parse
 
 
 @pytest.fixture
@@ -31,9 +34,47 @@ def test_the_versions_in_the_package_are_those_of_the_project_file(root: Path) -
         assert f"@{parts.ANVIL_VERSION}" in lock.read_text(encoding="utf-8")
 
 
-def test_every_platform_with_a_lock_has_a_hash_and_the_reverse() -> None:
-    locked = {path.stem.removeprefix("anvil-") for path in parts.SOLC_LOCK.parent.glob("anvil-*.lock")}
-    assert locked == set(fetch.ANVIL_SHA256)
+PLATFORMS = ("linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "win32-amd64")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_node_of_every_platform_is_pinned_by_the_hash_of_its_archive(platform: str) -> None:
+    locked = parse(fetch.anvil_lock(platform).read_text(encoding="utf-8"))["npm"]
+    (name,) = locked
+    assert name == f"@foundry-rs/anvil-{platform}@{parts.ANVIL_VERSION}"
+    method, _, digest = locked[name]["integrity"].partition("-")
+    assert (method, len(base64.b64decode(digest, validate=True))) == ("sha512", 64)
+
+
+def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloaded(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr("platform.machine", lambda: "ARM64")
+    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))
+    with pytest.raises(parts.PartMissing, match="no hash is known") as caught:
+        fetch.fetch_anvil(lambda _line: None)
+    assert "SVC_ANVIL" in caught.value.hint
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.usefixtures("cache")
+def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
+    monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    """Deno compares an archive with the lock when it downloads it, and not when it finds it in its cache."""
+    asked: list[str] = []
+
+    def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        asked.extend(map(str, command))
+        return subprocess.CompletedProcess(command, 1, "", "no network")
+
+    monkeypatch.setattr(fetch, "platform_name", lambda: platform)
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(parts.PartMissing, match="no network"):
+        fetch.fetch_anvil(lambda _line: None)
+    assert {f"--lock={fetch.anvil_lock(platform)}", "--frozen"} <= set(asked)
+    assert "--reload" in asked or platform in fetch.ANVIL_SHA256
 
 
 def test_a_part_that_is_not_fetched_says_how_to_fetch_it(cache: Path) -> None:
@@ -68,11 +109,16 @@ def test_a_file_with_the_right_hash_can_be_started(tmp_path: Path, cache: Path) 
 
 def test_what_is_fetched_is_not_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts.anvil_path().parent.mkdir(parents=True)
-    parts.anvil_path().write_bytes(b"")
+    parts.anvil_path().write_bytes(b"the node")
+    monkeypatch.setattr(fetch, "ANVIL_SHA256", {fetch.platform_name(): hashlib.sha256(b"the node").hexdigest()})
     monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # a download would fail
     said: list[str] = []
     assert fetch.fetch_anvil(said.append) == parts.anvil_path()
     assert "is here" in said[0]
+    parts.anvil_path().write_bytes(b"something else")
+    with pytest.raises(parts.PartMissing):
+        fetch.fetch_anvil(said.append)
+    assert "is replaced" in said[1]
 
 
 def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def check(tmp_path):
     def run(source: str) -> str:
         (tmp_path / "action.js").write_text(REFERENCE + source)
         done = subprocess.run(
-            [parts.deno(), "check", "--quiet", "--no-lock", "action.js"],
+            [parts.deno(), "check", "--quiet", "--no-remote", "--no-npm", "--cached-only", "--no-lock", "action.js"],
             cwd=tmp_path,
             env=parts.deno_environment() | {"NO_COLOR": "1"},
             capture_output=True,

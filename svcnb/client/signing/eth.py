@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing.signer import Signer
+from svcnb.extras import install_command
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     AnySigner: TypeAlias = "Signer | LocalAccount"
 
 _IMPORTING: Final = threading.Lock()
-NEEDS: Final = "pip install 'svcnb[chain]'"
+NEEDS: Final = install_command("chain")
 
 
 def eth_account(purpose: str) -> Any:
