@@ -100,6 +100,24 @@ def test_no_notebook_tells_a_secret(path: Path) -> None:
     assert [match for pattern in SECRETS for match in pattern.findall(shown(path))] == []
 
 
+def control_tokens_in(text: str) -> list[str]:
+    """Places that name a control token, its setting, or show a value of its form (`secrets.token_urlsafe(32)`)."""
+    named = re.findall(r"(?i)control[-_ ]?token", text)
+    return named + [each for each in re.findall(r"(?<![\w+/=-])[\w-]{43}(?![\w+/=-])", text) if not each.isalnum()]
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, ROOT / "README.md"], ids=lambda path: path.name)
+def test_a_user_never_meets_the_control_token(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join(source(cell) for cell in cells(path)) + shown(path)
+    assert control_tokens_in(text) == []
+
+
+def test_a_control_token_would_be_seen() -> None:
+    assert len(control_tokens_in(f'connect(url, control_token="{"a-" * 21}a")')) == 2
+
+
 @every_notebook
 def test_nothing_is_left_out_of_the_comparison(path: Path) -> None:
     assert UNCOMPARED.findall(path.read_text(encoding="utf-8")) == []

@@ -127,8 +127,7 @@ class Gate:
                 f"A page of another origin ({origin}) may not use this emulator.",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
-        # The payment pages are opened by a payment's own secret, and a proxy may serve them under its name.
-        if not self._origins.knows_name(headers) and not scope["path"].startswith("/processor/"):
+        if not self._origins.knows_name(headers):
             return StructuredError(
                 403,
                 f"This emulator does not answer under the name {headers.get('host', '')[:_SHOWN]!r}.",
