@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from svcnb import ContractWallet, everything
+from svcnb import ContractWallet, InvalidArgument, everything
 from svcnb.client.chain import history
 from svcnb.protocol.contract import events
+from svcnb.protocol.hashes import uint256_hex, wallet_lookup_key
 
 pytestmark = pytest.mark.chain
 
@@ -114,6 +115,24 @@ def test_anybody_may_read_an_account_in_api_mode_too(svc) -> None:
     ]
     assert seen.audit()[-1].what == "create group 'relayed', which permits every action"
     assert [item.name for item in seen.groups.list()] == ["relayed"]
+
+
+def test_the_hash_of_a_usage_key_is_refused_with_the_account_it_belongs_to(svc) -> None:
+    account = svc.accounts.create("watched")
+    key = svc.with_key(account.api_key).usage_keys.create("runner", execute_in_groups=everything)
+    seen = svc.chain_secured.look(key.api_key_hash)
+    for read in (seen.audit, seen.permissions, lambda: seen.diff(1)):
+        with pytest.raises(InvalidArgument, match=f"{key.api_key_hash} is the hash of a usage key") as caught:
+            read()
+        assert f"look('{account.api_key_hash}')" in caught.value.hint
+
+
+def test_the_alias_of_a_new_owner_is_refused_with_what_is_expected(svc, mine, fund) -> None:
+    mine.transfer_ownership(second := fund(), confirm=True)
+    alias = uint256_hex(wallet_lookup_key(second.address))
+    with pytest.raises(InvalidArgument, match=f"no event of an account with the hash {alias}") as caught:
+        svc.chain_secured.look(alias).audit()
+    assert "account.api_key_hash" in caught.value.hint
 
 
 def test_calls_inside_a_contract_wallets_own_call_are_read(emulator, svc, fund) -> None:

@@ -13,13 +13,13 @@ from svcnb.client.chain.events import Log, event_topic, read_logs, topic
 from svcnb.client.chain.names import short
 from svcnb.client.chain.rights import CAUSES, Rights
 from svcnb.client.chain.rpc import RpcError
-from svcnb.client.errors import ChainError
+from svcnb.client.errors import ChainError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.resources import node
 from svcnb.protocol.abi import AbiError, decode
 from svcnb.protocol.contract import function
-from svcnb.protocol.hashes import wallet_lookup_key
+from svcnb.protocol.hashes import uint256_hex, wallet_lookup_key
 
 
 class AuditEntry(Model):
@@ -171,10 +171,13 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         last: Last block; the latest when None.
 
     Raises:
+        InvalidArgument: The hash is not that of an account key, but that of a usage key, for example.
         ChainError: The chain could not be asked, or does not keep what is needed.
     """
     yield from chain.require_same_chain()
     logs = yield from read_logs(chain, [None, topic(master_hash)], last=last)
+    if not any(log.event == "AccountCreated" for log in logs):
+        yield from _require_account_hash(chain, master_hash, known=bool(logs) or last is not None)
     others = _other_hashes(logs)
     if others:
         # Some versions of the contract tell the hash that the caller used: a usage key's, or an admin's alias.
@@ -211,6 +214,23 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         contract=(yield from chain.node()).contract_address.lower(),
         payers=frozenset([*(yield from node.payers()), (yield from node.admin_payer())]),
     )
+
+
+def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
+    """Raises when a hash is not that of an account key; `known`: events can be missing for another reason."""
+    expected = "Pass the hash of the account key: account.api_key_hash."
+    keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])
+    if keys:
+        account = uint256_hex(keys[-1].args["accountApiKeyHash"])
+        raise InvalidArgument(
+            f"{uint256_hex(given)} is the hash of a usage key, and events name accounts by the hash of the account key",
+            hint=f"This usage key belongs to the account {account}: svc.chain_secured.look({account!r})",
+        )
+    if not known:
+        raise InvalidArgument(
+            f"the chain's node has no event of an account with the hash {uint256_hex(given)}",
+            hint=f"{expected} If it is that hash, choose a node that keeps all events: rpc_url=..., or SVC_RPC_URL.",
+        )
 
 
 _BY_ANY_HASH = (

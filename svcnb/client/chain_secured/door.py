@@ -124,9 +124,11 @@ class ChainSecured(Door):
         """Opens any account to read it; also one in API mode. Needs no wallet and no key: the chain is public.
 
         Args:
-            api_key_hash: The account's master hash.
+            api_key_hash: The hash of the account key, as ``account.api_key_hash``.
 
         Raises:
+            InvalidArgument: The text is not a hash of 32 bytes. `ChainSecuredAccount.audit`, ``permissions`` and
+                ``diff`` also raise it for the hash of a usage key, and name the account.
             ChainError: There is no such account.
         """
         found = self._do(account_flows.look(self._chain, api_key_hash))
