@@ -19,6 +19,8 @@ MOST: Final = 30
 """Most keys, and most groups, in one matrix."""
 
 _CELL: Final = 26
+_WIDE_CELL: Final = 34
+_FEW: Final = 15
 _EVERY: Final = "every group"
 _WHOLE_CENTS: Final = 1_000
 _RIGHTS: Final = {"run": "R", "manage": "M", "run and manage": "R M"}
@@ -48,18 +50,32 @@ class Rows:
         columns: Its head.
         rows: Its rows; texts are shown as they are.
         empty: What is said when there are none.
+        total: How many rows there are, when not all of them are given; the table says so below.
     """
 
-    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
+    def __init__(
+        self, columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, total: int | None = None
+    ) -> None:
         self.columns = tuple(columns)
         self.rows = [tuple(row) for row in rows]
         self.empty = empty
+        self.total = len(self.rows) if total is None else total
 
     def __repr__(self) -> str:
-        return "\n".join("  ".join(map(str, row)) for row in [self.columns, *self.rows]) if self.rows else self.empty
+        if not self.rows:
+            return self.empty
+        lines = ["  ".join(map(str, row)) for row in [self.columns, *self.rows]]
+        return "\n".join([*lines, self._left_out()]).rstrip()
 
     def _repr_html_(self) -> str:
-        return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}</div>"
+        below = f"<p class='svcnb-unseen'>{self._left_out()}</p>" if self._left_out() else ""
+        return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}{below}</div>"
+
+    def _left_out(self) -> str:
+        """What is said below when rows are left out."""
+        if self.total <= len(self.rows):
+            return ""
+        return f"{len(self.rows):,} of {self.total:,} rows are shown."
 
 
 class Picture:
@@ -85,13 +101,14 @@ class Picture:
 
 
 def money(cents: float) -> str:
-    """Returns an amount so that small ones can be read, too: ``$12.34``, ``3.5 cents``, ``0.02 cents``.
+    """Returns an amount so that small and large ones can be read: ``$12,345.67``, ``3.5 cents``, ``0.02 cents``.
 
     Args:
         cents: The amount in cents.
     """
     if cents == round(cents) or abs(cents) >= _WHOLE_CENTS:
-        return dollars(round(cents))
+        whole, point, rest = dollars(abs(round(cents))).partition(".")
+        return f"{'-' if round(cents) < 0 else ''}${int(whole[1:]):,}{point}{rest}"
     return f"{cents:.2g} cents"
 
 
@@ -133,7 +150,9 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
     from svcnb.charts.renderer import Layers
 
-    keys, groups = permissions.keys[:MOST], [group for group, _ in permissions.groups][:MOST]
+    # Keys with rights in every group first: they may not fall off the end.
+    keys = sorted(permissions.keys, key=lambda key: not _right(key, 0))[:MOST]
+    groups = [group for group, _ in permissions.groups][:MOST]
     names = key_names(permissions.keys)
     columns = {0: _EVERY} | {group.id: f"{group.id} {group.name}" for group in groups}
     rows = [
@@ -147,12 +166,13 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     if not any(row["group"] == _EVERY for row in rows):
         del columns[0]
     left_out = len(permissions.keys) - len(keys) + len(permissions.groups) - len(groups)
+    plain = alt.Axis(title=None, ticks=False)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "group", type="nominal", sort=list(columns.values()), scale=alt.Scale(domain=list(columns.values())),
             axis=alt.Axis(title="group", orient="top", labelAngle=-40, labelLimit=140, ticks=False),
         ),
-        y=alt.Y("key", type="nominal", sort=list(names.values()), axis=alt.Axis(title=None, ticks=False)),
+        y=alt.Y("key", type="nominal", sort=[names[each.api_key_hash] for each in keys], axis=plain),
     )  # fmt: skip
     colour = alt.Color(
         "may", type="nominal", scale=alt.Scale(domain=list(_RIGHTS), range=["#9CC9E8", "#F0C78A", "#E79A6B"]),
@@ -170,7 +190,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
                 "What each usage key may do in each group", subtitle=[each for each in (text, more) if each]
             ),
             description=f"What each usage key may do in each group: {text}",
-            width=alt.Step(max(_CELL, 34)),
+            width=alt.Step(_CELL if len(columns) > _FEW else _WIDE_CELL),
             height=alt.Step(_CELL),
         )
     )

@@ -162,7 +162,7 @@ def run(
         at = f"The report is saved as far as it came: {made[1]}"
         raise ReportFailed(
             message,
-            hint=f"{hint} {at}".strip(),
+            hint=f"{hint.rstrip('.')}. {at}" if hint else at,
             notebook=made[0],
             html=made[1],
             cell=failure.cell,

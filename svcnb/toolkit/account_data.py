@@ -231,7 +231,7 @@ def read_account_data(
         fees=tuple(each for each in mine if each.kind == "fee" and period.begin <= each.at < period.end),
         balance=balance,
         check=_check(history, (service, known), mine, period.begin, balance),
-        not_visible=(*unseen, *_others(history, service, len(runs), period)),
+        not_visible=(*unseen, *_without_key(runs), *_others(history, service, len(runs), period)),
         reachable=reachable,
     )
 
@@ -322,6 +322,13 @@ def _check(
         payments=sum(each.cents for each in later if each.kind == "payment"),
         balance=balance,
     )
+
+
+def _without_key(runs: DataFrame) -> list[str]:
+    """Says how many runs are counted although they may belong to another account."""
+    count = int((runs["key"] == "").sum())
+    text = "The triggers service does not say which key its runs used"
+    return [f"{text}: {count:,} of them are counted, whatever their account."] if count else []
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:

@@ -122,7 +122,8 @@ class History:
         path: The file; the usual one when None.
 
     Raises:
-        ConfigError: There is no usual place on this machine, or recording is switched off.
+        ConfigError: There is no usual place on this machine, or recording is switched off. Every method raises it for
+            a file that is not a history.
 
     Example:
         ``History().spend(by="day").to_frame()``
@@ -246,7 +247,7 @@ class History:
             for trigger in (triggers.list() if only is None else only)
             for run in triggers.runs(trigger, limit=limit)
         ]
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             add_triggered(connection, rows)
         return len(rows)
 
@@ -262,7 +263,7 @@ class History:
         Returns:
             How many runs were not recorded before.
         """
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             return add_served(connection, rows, service)
 
     def merge(self, *files: str | Path) -> Merged:
@@ -277,7 +278,7 @@ class History:
         Raises:
             ConfigError: A file does not exist or is not a history file; nothing was added then.
         """
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
 
     def ledger(
@@ -303,7 +304,7 @@ class History:
             names: Name of each key by its hash.
         """
         rows = [(service, hashed, account, name) for hashed, name in names.items()]
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             connection.executemany("INSERT OR REPLACE INTO account_keys VALUES (?, ?, ?, ?)", rows)
 
     def remembered_keys(self, service: str, account: str) -> dict[str, str]:
@@ -321,10 +322,27 @@ class History:
             How many were forgotten.
         """
         until = before.timestamp() if before else float("inf")
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             gone = connection.execute("DELETE FROM runs WHERE started_at < ?", (until,)).rowcount
             connection.execute("VACUUM")
         return gone
+
+    def _connect(self) -> sqlite3.Connection:
+        """Opens the file.
+
+        Raises:
+            ConfigError: It is not a history file, or cannot be opened.
+        """
+        try:
+            return connect(self.path)
+        except (sqlite3.Error, OSError) as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            raise ConfigError(
+                f"the history {self.path} cannot be read: {error}",
+                hint="Another process is writing it. Try again."
+                if busy
+                else "Set SVC_HISTORY to a history file, or move this file away: the next run starts a new one.",
+            ) from None
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -332,7 +350,7 @@ class History:
         if not self.path.exists():
             yield None
             return
-        with closing(connect(self.path)) as connection:
+        with closing(self._connect()) as connection:
             yield connection
 
     def _all(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:

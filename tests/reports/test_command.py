@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -101,6 +100,7 @@ def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place,
     done = report("run-history", "--summary", "--pdf", "--file", "nightly", "--log-json")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
     assert "- **failures of always: 6 of 6 runs failed (100.0 %, allowed 20 %), since 20" in done.stdout
+    assert "; newest error: no**" in done.stdout, "why it failed"
     assert f"Service: {place.settings['SVC_BASE_URL'].replace('_', chr(92) + '_')}" in done.stdout
     events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert [events[0]["event"], events[-1]["event"], events[-1]["exit_code"]] == ["started", "finished", 7]
@@ -203,26 +203,6 @@ def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) ->
     assert done.returncode == ExitCode.USAGE
     assert "no address of the service was given" in done.stderr
     assert "SVC_BASE_URL" in done.stderr
-
-
-def test_the_cron_line_of_the_guide_works_with_the_small_environment_of_cron(place, tmp_path) -> None:
-    guide = (Path(__file__).parents[2] / "docs/reports.md").read_text(encoding="utf-8")
-    variable, line = guide.partition("### cron\n\n```\n")[2].partition("\n```")[0].splitlines()
-    command = line.split(maxsplit=5)[5]
-    (tmp_path / "key").write_text(place.settings["SVC_API_KEY"] + "\n")
-    command = command.replace("svcnb", f"{sys.executable} -m svcnb", 1)
-    command = command.replace("/etc/svcnb/key", str(tmp_path / "key")).replace("/srv/reports", str(tmp_path / "made"))
-    kept = {name: value for name, value in os.environ.items() if name in {"PYTHONPATH", "TMPDIR"}}
-    environment = kept | {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh", "LOGNAME": "me"}
-    name = variable.partition("=")[0]
-    for settings, code in (({}, ExitCode.USAGE), ({name: place.settings[name]}, ExitCode.OK)):
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=tmp_path, env=environment | settings, capture_output=True, text=True,
-            timeout=300, check=False,
-        )  # fmt: skip
-        assert done.returncode == code, done.stderr
-        assert ("SVC_BASE_URL" in done.stderr) == (code != ExitCode.OK)
-    assert list((tmp_path / "made").glob("spend-*.html"))
 
 
 def test_the_list_shows_every_report_with_its_parameters(report) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import svcnb
-from svcnb.toolkit.account_data import AccountData, Period, read_account_data
+from svcnb.toolkit.account_data import AccountData, Period, _without_key, read_account_data
 from svcnb.toolkit.alarms import Thresholds, alarms, figures
 from svcnb.toolkit.history import History
 
@@ -143,6 +143,13 @@ def test_figures_stand_beside_those_of_the_period_before() -> None:
     assert (rows["a"].failed_percent, rows["a"].runs_before) == (100.0, 0)
     assert (rows["b"].runs, rows["b"].runs_before, rows["b"].failed_percent_before) == (0, 1, 0.0)
     assert list(figures(data_of(frame()))) == []
+
+
+def test_runs_of_triggers_without_a_key_are_counted_and_named() -> None:
+    frame = pd.DataFrame({"key": ["0x1", "", ""]})
+    [sentence] = _without_key(frame)
+    assert "2 of them are counted, whatever their account" in sentence
+    assert _without_key(frame[:1]) == []
 
 
 def test_the_pace_uses_the_recorded_span_and_not_the_period() -> None:

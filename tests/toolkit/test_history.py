@@ -128,6 +128,18 @@ def test_the_past_can_be_forgotten(past) -> None:
     assert len(past.runs()) == 0
 
 
+def test_a_file_that_is_not_a_history_is_refused_with_the_way_out(tmp_path) -> None:
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(b"not a database" * 100)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for file in (other, folder):
+        for use in (History(file).runs, History(file).measures, lambda file=file: History(file).merge(other)):
+            with pytest.raises(ConfigError, match=f"the history {file} cannot be read") as caught:
+                use()
+            assert "SVC_HISTORY" in str(caught.value.hint)
+
+
 def test_where_nothing_is_kept_it_is_said(tmp_path, monkeypatch) -> None:
     assert list(History(tmp_path / "none.sqlite").runs()) == []
     assert repr(History(tmp_path / "none.sqlite")) == "History(0 runs)"
