@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svcnb import control_tokens
+from svcnb.emulator.memory import MemoryKeeper, configure_allocator
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
         PartMissing: Deno, anvil or a bundle is not on this machine.
     """
+    configure_allocator()
     listener = _listen(settings.host, settings.port)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -133,12 +135,16 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         on_failure.pop_all()
     service.listens_at(_url(listener))
     kept: list[Path | None] = []
+    keeper: asyncio.Task[None] | None = None
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         service.attach(app)
         signals.end_serving(server.stop)
+        keeper = asyncio.create_task(MemoryKeeper(lambda: engine.state().running > 0).run())
         await server.run(listener, lambda: on_ready(_announce(service, kept)))
     finally:
+        if keeper is not None:
+            keeper.cancel()
         for file in kept:
             control_tokens.delete(file)
         signals.wait_for_stop()

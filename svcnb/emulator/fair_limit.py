@@ -18,10 +18,10 @@ class FairLimit:
     Args:
         total: How much there is.
         per_account: The most that one account has at once.
-        wait_s: Seconds after which waiting ends with `LimitReached`.
+        wait_s: Seconds after which waiting ends with `LimitReached`; None waits for ever.
     """
 
-    def __init__(self, total: int, per_account: int, wait_s: float) -> None:
+    def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:
         self._total = total
         self._per_account = per_account
         self._wait_s = wait_s
@@ -55,7 +55,7 @@ class FairLimit:
             elif turn.done() and not turn.cancelled():
                 self.give_back(account, amount)  # it came just as nobody waited any more
             if isinstance(error, TimeoutError):
-                raise LimitReached(f"nothing became free within {self._wait_s:g} seconds") from None
+                raise LimitReached(f"nothing became free within {self._wait_s or 0:g} seconds") from None
             raise
 
     def give_back(self, account: str, amount: int = 1) -> None:

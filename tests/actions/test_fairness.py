@@ -283,3 +283,39 @@ def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
         counting.cancel()
     assert len(heard_in) == 5000
     assert max(heard_in.count(turn) for turn in set(heard_in)) <= 16
+
+
+@pytest.mark.engine
+def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(new_room: Any):
+    room = new_room(kind="fast", processes=2)
+    room.until(lambda: room.value(WORKS, 0, host=room.host(account="modest")) == [0], "it serves")
+    room.until(lambda: room.engine.state().ready == 2, "both processes are ready")
+    pool = room.engine._pool
+    known(room.engine._shares)
+    spawner = pool._host._spawner.pid
+    os.kill(spawner, signal.SIGSTOP)  # no other process is started
+    try:
+        endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(3)]
+        room.until(lambda: room.engine.state().running == 1 and len(pool._waiting) == 2, "one runs, two wait")
+        assert room.value(WORKS, 9, host=room.host(account="modest")) == [9]
+    finally:
+        os.kill(spawner, signal.SIGCONT)
+    room.call(room.engine.stop())
+    assert {run.exception(600) is None and run.result().error_kind for run in endless} <= {"host", False}
+
+
+@pytest.mark.engine
+@several_cores
+def test_a_process_that_serves_again_leaves_the_kept_cores_for_the_length_of_a_run_only(new_room: Any):
+    room = new_room(kind="fast", processes=2)
+    room.engine._brief_s = 1_000_000.0
+    assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]
+    known(room.engine._shares)
+    short = "const main = () => new Promise((done) => setTimeout(() => done([1]), 500))"
+    run = room.submit(short, timeout_ms=600_000, host=room.host(account="greedy"))
+    room.until(lambda: room.engine.state().running == 1, "it runs")
+    (pid,) = (session._isolate.pid for session in room.engine._sessions)
+    room.until(lambda: run.done() or cores_of(pid) == {frozenset(CORES - KEPT)}, "it stands aside")
+    assert not run.done()
+    assert run.result(600).response == [1]
+    room.until(lambda: cores_of(pid) == {frozenset(CORES)}, "it is back on all cores")

@@ -158,3 +158,67 @@ async def test_a_run_that_received_much_is_not_repeated():
     with pytest.raises(OperationRefused, match="other requests"):
         await host.fetch(FetchRequest("GET", "http://127.0.0.1/0"), LIMITS)
     assert host.astray
+
+
+class Refusing:
+    """A host that answers encryptions with much text, or refuses them."""
+
+    account = ""
+
+    def __init__(self, answer: str | None) -> None:
+        self.answer = answer
+
+    async def encrypt(self, _: str, __: str) -> str:
+        if self.answer is None:
+            raise OperationRefused("no such wallet")
+        return self.answer
+
+    async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+        return FetchResponse(200, "", (), b"", request.url)
+
+
+@pytest.mark.parametrize("answer", [None, "short"])
+async def test_what_is_remembered_of_operations_is_bounded_in_bytes(answer: str | None):
+    host = RepeatableHost(Refusing(answer))  # type: ignore[arg-type]
+    for n in range(40):
+        with contextlib.suppress(OperationRefused):
+            await host.encrypt("0x", f"{n}" * 10**6)
+    remembered = sum(len(str(part)) for entry in host._entries for part in entry.asked)
+    assert remembered <= MAX_REPEATABLE_BYTES
+    host.repeat(0.0)
+    assert not host.astray  # a key operation may be asked anew
+
+
+async def test_a_run_that_sent_large_requests_is_not_repeated():
+    host = RepeatableHost(Refusing(None))  # type: ignore[arg-type]
+    body = b"x" * (MAX_REPEATABLE_BYTES // 2 + 1)
+    for n in range(2):
+        await host.fetch(FetchRequest("POST", f"http://127.0.0.1/{n}", (), body), LIMITS)
+    assert host.operations == 0
+    host.repeat(0.0)
+    assert host.astray
+
+
+async def test_requests_of_a_repetition_are_made_when_only_key_operations_were_forgotten():
+    host = RepeatableHost(Refusing("short"))  # type: ignore[arg-type]
+    for n in range(10):
+        await host.encrypt("0x", f"{n}" * 10**6)
+    host.repeat(0.0)
+    for n in range(2):
+        assert (await host.fetch(FetchRequest("GET", f"http://127.0.0.1/{n}"), LIMITS)).status == 200
+    assert not host.astray
+
+
+async def test_room_of_an_answer_that_nobody_took_is_given_back_at_the_end():
+    given_back: list[str] = []
+
+    class Holding(Refusing):
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            body = b"x" * (MAX_REPEATABLE_BYTES + 1)
+            return FetchResponse(200, "", (), body, request.url, held=(lambda: given_back.append(request.url),))
+
+    host = RepeatableHost(Holding(None))  # type: ignore[arg-type]
+    await host.fetch(FetchRequest("GET", "http://127.0.0.1/1"), LIMITS)
+    assert host.operations == 0
+    host.close()
+    assert given_back == ["http://127.0.0.1/1"]

@@ -92,7 +92,7 @@ class Parts:
         """A trigger, straight into its table."""
         self.made += 1
         identifier = f"00000000-0000-4000-8000-{self.made:012d}"
-        user = user_of(DEFAULT_EMAIL)
+        user = user_of(columns.pop("email", DEFAULT_EMAIL))
         values = {
             "id": identifier,
             "user_id": user.id,

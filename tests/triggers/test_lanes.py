@@ -68,6 +68,25 @@ async def test_a_worker_limit_bounds_executions_over_all_triggers(make_parts):
     await parts.lanes.stop(1)
 
 
+async def test_one_owner_never_has_all_workers_and_who_has_the_fewest_is_served_first(make_parts):
+    parts = make_parts(workers=4)
+    await parts.lanes.start()
+    greedy = [await parts.trigger(email="greedy@example.org") for _ in range(10)]
+    for number, trigger in enumerate(greedy):
+        parts.execution.gates[trigger.action_code] = asyncio.Event()
+        await parts.run(trigger, f"r{number}")
+    await parts.execution.calls_made(3)
+    neighbour = await parts.trigger(email="neighbour@example.org")
+    await parts.run(neighbour, "theirs")
+    await parts.ended(neighbour)
+    assert len(parts.execution.calls) == 4
+    for gate in parts.execution.gates.values():
+        gate.set()
+    for trigger in greedy:
+        await parts.ended(trigger)
+    await parts.lanes.stop(1)
+
+
 # --- retries --------------------------------------------------------------------------------------------------------
 
 TRANSIENT = {

@@ -59,8 +59,18 @@ class Frame(NamedTuple):
 
 def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
     """A frame towards an isolate."""
+    return pack_head(body, len(blob)) + blob
+
+
+def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
+    """A frame towards an isolate without its bytes, which the caller writes right behind it.
+
+    Args:
+        body: Becomes the JSON text.
+        blob_bytes: How many bytes follow.
+    """
     text = _TEXT(body).encode()
-    return _LENGTHS.pack(len(text), len(blob)) + text + blob
+    return _LENGTHS.pack(len(text), blob_bytes) + text
 
 
 class FrameReader:

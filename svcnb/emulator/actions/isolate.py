@@ -36,15 +36,17 @@ class Isolate(asyncio.Protocol):
         self._on_data: Callable[[bytes], None] | None = None
         self._on_lost: Callable[[], None] | None = None
         self._idle_bytes = 0
+        self._aside = False
         self._writable = asyncio.Event()
         self._writable.set()
 
-    async def start(self, timeout_s: float, *, aside: bool = False) -> None:
+    async def start(self, timeout_s: float, *, aside: bool = False, reuse: bool = False) -> None:
         """Starts the process and waits until it is warm.
 
         Args:
             timeout_s: How long it may take.
             aside: Whether it warms off the cores that are kept for others.
+            reuse: Whether it serves one run after another, and so belongs on all cores once it is warm.
 
         Raises:
             StartFailed: It ended or took too long; the text says what it wrote.
@@ -66,7 +68,9 @@ class Isolate(asyncio.Protocol):
             with contextlib.suppress(OSError):
                 self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
-        if aside:
+        if aside and reuse:
+            self._host.bring_back(process)
+        elif aside:
             self._host.bring_near(process)
 
     async def _spawn(self, *, aside: bool) -> Process:
@@ -147,8 +151,11 @@ class Isolate(asyncio.Protocol):
         self._on_data, self._on_lost = on_data, on_lost
         self.write(job)
 
-    def write(self, data: bytes) -> None:
-        """Sends bytes; lost silently when it is gone, which ``on_lost`` tells."""
+    def write(self, data: bytes | bytearray) -> None:
+        """Sends bytes, which must not change until they are sent.
+
+        They are lost silently when the process is gone, which ``on_lost`` tells.
+        """
         if self._transport is not None:
             self._transport.write(data)
 
@@ -160,6 +167,9 @@ class Isolate(asyncio.Protocol):
         """Nobody listens to it until it is given another job."""
         self._on_data = self._on_lost = None
         self.resume()
+        if self._aside and self._process is not None:
+            self._aside = False
+            self._host.bring_back(self._process)
 
     def deafen(self) -> None:
         """Nothing it says from now on is heard, nor that it goes."""
@@ -174,6 +184,12 @@ class Isolate(asyncio.Protocol):
         """
         if self._process is not None:
             self._host.lower(self._process, aside=aside)
+
+    def step_aside(self) -> None:
+        """Leaves the cores that are kept for others until the end of its run."""
+        if self._process is not None:
+            self._aside = True
+            self._host.step_aside(self._process)
 
     def pause(self) -> None:
         """Stops reading from it, so that it has to wait."""

@@ -161,7 +161,7 @@ class Network:
 
     async def _read(
         self, response: httpx.Response, max_bytes: int, account: str
-    ) -> tuple[bytes, tuple[Callable[[], None], ...]]:
+    ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
         """The body, and what gives back the room that it takes. A large one waits for room before it is read on."""
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()
@@ -180,7 +180,7 @@ class Network:
             for give_back in held:
                 give_back()
             raise
-        return bytes(data), held
+        return data if held else bytes(data), held
 
     def _new_client(self) -> httpx.AsyncClient:
         from http.cookiejar import CookieJar, DefaultCookiePolicy

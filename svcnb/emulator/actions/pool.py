@@ -36,8 +36,8 @@ class Pool:
         spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
             lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
         shares: What accounts used lately.
-        reuse: Whether isolates come back by `give`. Those on loan then count as kept, none is kept for others, and more
-            are started only for runs that have waited for some time.
+        reuse: Whether isolates come back by `give`. Those on loan then count as kept, and more are started only for
+            runs that have waited for some time.
         idle: How many of them to keep until the first run, and when there was none for half a minute; None is all.
         clock: Seconds, monotonic.
     """
@@ -60,7 +60,7 @@ class Pool:
         self._host: ProcessHost | None = None
         self._reuse = reuse
         self._lent = 0
-        self._reserve = 0 if reuse else min(1, spares - 1)
+        self._reserve = min(1, spares - 1)
         self._shares = shares
         self._ready: deque[Isolate] = deque()
         self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
@@ -237,13 +237,12 @@ class Pool:
         if self._stopped or self._clock() < self._open_until:
             return
         no_hurry = self._is_no_hurry()
-        aside = no_hurry and not self._reuse  # those that come back serve everybody
         # The very first compiles what the others find compiled, in half the time: beside it they would do that, too.
         at_once = 1 if no_hurry or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, at_once - len(self._starting))):
-            task = asyncio.ensure_future(self._add(aside=aside))
+            task = asyncio.ensure_future(self._add(aside=no_hurry))
             self._starting.add(task)
             task.add_done_callback(self._added)
 
@@ -260,7 +259,7 @@ class Pool:
         host = self._host
         isolate = Isolate(host)
         try:
-            await isolate.start(_START_S, aside=aside)
+            await isolate.start(_START_S, aside=aside, reuse=self._reuse)
         except StartFailed:
             if host.alive:
                 raise

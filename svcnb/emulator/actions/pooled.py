@@ -157,8 +157,11 @@ class PooledEngine(ABC):
         outcome = None
         session = self._session(isolate, host, limits)
         try:
-            if not self._reuse and self._shares.greedy(host.account):
-                session.give_way(aside=True)
+            if self._shares.greedy(host.account):
+                if self._reuse:
+                    isolate.step_aside()  # and back when its run is over; niceness could not be taken back
+                else:
+                    session.give_way(aside=True)
             await session.begin(source, params)
             # What follows is done while the isolate works already.
             self._sessions.add(session)
@@ -181,7 +184,7 @@ class PooledEngine(ABC):
                 self._shares.add(session.account, _LOOK_S)
                 session.check_memory()
                 if session.elapsed_s > self._brief_s:
-                    session.give_way()
+                    session.give_way(aside=self._shares.greedy(session.account))
 
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))

@@ -174,6 +174,14 @@ class ProcessHost:
         """Takes its main thread to the cores that are kept for others, where it will wake without having to wait."""
         self._order("near", process)
 
+    def step_aside(self, process: Process) -> None:
+        """Takes it off the cores that are kept for others, until `bring_back`."""
+        self._order("off", process)
+
+    def bring_back(self, process: Process) -> None:
+        """Lets it use all cores again."""
+        self._order("back", process)
+
     async def answers(self, timeout_s: float) -> bool:
         """Whether the spawner answers a ping.
 

@@ -56,7 +56,7 @@ class FetchResponse(NamedTuple):
         status: HTTP status from 200 to 599.
         status_text: Reason phrase, often empty.
         headers: Name and value pairs; content encodings are already undone.
-        body: The whole body.
+        body: The whole body; a large one is not copied into `bytes`.
         url: Address after redirects.
         redirected: Whether there was a redirect.
         held: What to call when the body is not held any more, to give back its room.
@@ -65,7 +65,7 @@ class FetchResponse(NamedTuple):
     status: int
     status_text: str
     headers: tuple[tuple[str, str], ...]
-    body: bytes
+    body: bytes | bytearray
     url: str
     redirected: bool = False
     held: tuple[Callable[[], None], ...] = ()

@@ -120,7 +120,7 @@ def _exchange(request: FetchRequest, response: FetchResponse) -> dict[str, Any]:
     }
 
 
-def _body_members(body: bytes | None) -> dict[str, str]:
+def _body_members(body: bytes | bytearray | None) -> dict[str, str]:
     if not body:
         return {}
     try:

@@ -20,11 +20,12 @@ from svcnb.protocol.limits import ActionLimits
 T = TypeVar("T")
 
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of answers that are remembered; a run that received more is not repeated."""
+"""Bytes of operations and answers that are remembered. A run that made or received larger requests is not repeated."""
+_ENTRY_BYTES: Final = 1_024
 ASTRAY_TEXT: Final = "The repeated run makes other requests than before"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Entry:
     """One operation of the first attempt.
 
@@ -37,6 +38,14 @@ class _Entry:
     asked: tuple[object, ...]
     is_request: bool
     work: asyncio.Future[object]
+
+    @property
+    def held(self) -> tuple[Callable[[], None], ...]:
+        """What gives back the room of its answer."""
+        if not self.work.done() or self.work.cancelled() or self.work.exception() is not None:
+            return ()
+        result = self.work.result()
+        return result.held if isinstance(result, FetchResponse) else ()
 
 
 class RepeatableHost:
@@ -58,6 +67,8 @@ class RepeatableHost:
         self._elapsed_s = 0.0
         self._lost_its_way = False
         self._kept_bytes = 0
+        self._forgets = False
+        self._held: list[Callable[[], None]] = []
 
     @property
     def operations(self) -> int:
@@ -122,12 +133,7 @@ class RepeatableHost:
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """See `Host`."""
-        response = await self._answer(("fetch", request), lambda: self._host.fetch(request, limits), is_request=True)
-        self._kept_bytes += len(response.body)
-        if self._kept_bytes > MAX_REPEATABLE_BYTES and self._left is None:
-            self._lost_its_way = True
-            self._entries = [entry for entry in self._entries if not entry.work.done()]
-        return response
+        return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits), is_request=True)
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """See `Host`. Loading a package changes nothing, so it is not remembered."""
@@ -137,9 +143,8 @@ class RepeatableHost:
         """Ends requests that nobody waits for any more; both attempts are over."""
         for entry in self._entries:
             entry.work.cancel()
-            if entry.work.done() and not entry.work.cancelled() and entry.work.exception() is None:
-                for give_back in getattr(entry.work.result(), "held", ()):
-                    give_back()
+        for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
+            give_back()
 
     async def _answer(
         self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]], *, is_request: bool = False
@@ -154,13 +159,50 @@ class RepeatableHost:
             entry = _Entry(asked, is_request, asyncio.ensure_future(ask()))
             entry.work.add_done_callback(_look_at)
             self._entries.append(entry)
-        return cast("T", await asyncio.shield(entry.work))
+            self._note(_ENTRY_BYTES + sum(map(_size, asked)))
+        try:
+            answer = await asyncio.shield(entry.work)
+        except OperationRefused:
+            self._forget(entry)
+            raise
+        self._note(_size(answer))
+        self._forget(entry)
+        return cast("T", answer)
+
+    def _note(self, size: int) -> None:
+        """Counts bytes that are remembered for a repetition."""
+        self._kept_bytes += size
+        if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
+            self._forgets = True
+            for entry in [entry for entry in self._entries if entry.work.done()]:
+                self._forget(entry)
+
+    def _forget(self, entry: _Entry) -> None:
+        """Drops an operation that was answered, once there are too many bytes to remember."""
+        if not self._forgets or entry not in self._entries:
+            return
+        self._entries.remove(entry)
+        self._held += entry.held  # whoever asked may have gone
+        # A key operation may be asked anew; a request must not be made twice.
+        if entry.is_request and self._left is None:
+            self._lost_its_way = True
 
     def _find(self, asked: tuple[object, ...]) -> _Entry | None:
         entry = next((entry for entry in self._left or () if entry.asked == asked), None)
         if entry is not None and self._left is not None:
             self._left.remove(entry)
         return entry
+
+
+def _size(value: object) -> int:
+    """About how many bytes a part of an operation holds."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, FetchResponse):
+        return len(value.body)
+    if isinstance(value, FetchRequest):
+        return len(value.url) + len(value.body or b"") + sum(len(name) + len(text) for name, text in value.headers)
+    return 0
 
 
 def _look_at(work: asyncio.Future[object]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
-from svcnb.emulator.actions.frames import MAX_JSON_BYTES, SECRET_BYTES, BadFrame, Frame, FrameReader, pack
+from svcnb.emulator.actions.frames import MAX_JSON_BYTES, SECRET_BYTES, BadFrame, Frame, FrameReader, pack, pack_head
 from svcnb.emulator.actions.isolate import Isolate
 from svcnb.emulator.actions.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.actions.trace import Trace
@@ -360,6 +360,8 @@ class Session:
             self._fail("throw", text)
 
     async def _answer(self, kind: str, call_id: int, body: dict[str, Any], blob: bytes) -> None:
+        answer: dict[str, Any]
+        answer_blob: bytes | bytearray
         try:
             answer, answer_blob = await self._operate(kind, body, blob)
         except OperationRefused as refused:
@@ -370,17 +372,18 @@ class Session:
                 self._fail("host", text)
             return
         if is_large(answer):
-            packed = await offload(pack, {"id": call_id, **answer}, answer_blob)
+            head = await offload(pack_head, {"id": call_id, **answer}, len(answer_blob))
         else:
-            packed = pack({"id": call_id, **answer}, answer_blob)
-        del answer, answer_blob
-        self._isolate.write(packed)
+            head = pack_head({"id": call_id, **answer}, len(answer_blob))
+        self._isolate.write(head)
+        if answer_blob:
+            self._isolate.write(answer_blob)  # as it is: a copy of a large answer holds up the event loop
         if self._held:
-            del packed
+            del answer_blob
             await self._isolate.drained()
             self._let_go()
 
-    async def _operate(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
+    async def _operate(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
         if kind == "fetch":
             return await self._fetch(body, blob)
         if kind == "import":
@@ -423,7 +426,7 @@ class Session:
         self._trace.timed(event, since, operation=kind)
         return value
 
-    async def _fetch(self, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
+    async def _fetch(self, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url)

@@ -10,6 +10,7 @@ Lines of JSON both ways:
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
     in   {"near": token}                                 its main thread, onto the cores that are kept for others
+    in   {"off": token}  |  {"back": token}              off the cores that are kept for others, and onto all again
     in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     in   {"ping": number}                                asks whether this process works
     out  {"pong": number}
@@ -106,7 +107,7 @@ class Spawner:
             self._treat(order)
 
     def _treat(self, order: dict[str, Any]) -> None:
-        what = next(word for word in ("kill", "near", "lower") if word in order)
+        what = next(word for word in ("kill", "near", "off", "back", "lower") if word in order)
         pid = self._pids.get(order[what])
         if pid is None:
             return  # reaped, here alone: the number of one that is known cannot belong to anybody else yet
@@ -114,6 +115,8 @@ class Spawner:
             _kill(pid)
         elif what == "near":
             _bring(pid, self._kept)
+        elif what in {"off", "back"}:
+            _confine(pid, self._aside if what == "off" else self._cores)
         else:
             _confine(pid, self._aside if order["aside"] else self._cores)
             _lower(pid)

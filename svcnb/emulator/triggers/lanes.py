@@ -24,6 +24,7 @@ from typing import Any, Final
 from svcnb.emulator import leases
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.database import Connection, DatabaseError
+from svcnb.emulator.fair_limit import FairLimit
 from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable, is_refusal
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.execution import Execution, RunCall
@@ -93,7 +94,8 @@ class Lanes:
         execution: Carries out calls.
         seal: Opens usage keys.
         policy: Retries.
-        workers: Most executions at once over all triggers, None for one a trigger.
+        workers: Most executions at once over all triggers, None for one a trigger. Of four and more, a quarter is kept
+            from an owner who has the others already.
         kept_runs: Ended runs of a trigger that are kept.
     """
 
@@ -114,7 +116,7 @@ class Lanes:
         self._seal = seal
         self._policy = policy
         self._timer = Timer(clock)
-        self._workers = None if workers is None else asyncio.Semaphore(workers)
+        self._workers = None if workers is None else FairLimit(workers, workers - workers // 4)
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._asked: set[str] = set()
         self._executing: set[asyncio.Task[None]] = set()
@@ -307,7 +309,7 @@ class Lanes:
             return _Ended(run, Verdict("failed", error=str(error)))
         async with AsyncExitStack() as held:
             if self._workers is not None:
-                await held.enter_async_context(self._workers)
+                await held.enter_async_context(self._workers.hold(trigger.user_id))
             lane = self._lanes[trigger.id]
             self._executing.add(lane)
             try:
