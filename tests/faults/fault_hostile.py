@@ -65,6 +65,7 @@ HOSTILE: Final = (
     "const main = async ({ url }) => { await Promise.allSettled(Array.from({ length: 9 }, () => fetch(url, { method: 'POST', body: 'b'.repeat(1e7) }))); }",
     "const main = () => /^(a+)+$/.test('a'.repeat(40) + 'b')",
 )  # fmt: skip
+LARGE: Final = b"x" * (49 * 2**20)
 NEIGHBOUR: Final = "const main = ({ n }) => n + 1;"
 
 
@@ -75,7 +76,7 @@ class _Site(BaseHTTPRequestHandler):
         try:
             if self.path.startswith("/slow"):
                 time.sleep(30)
-            body = b"x" * (49 * 2**20) if self.path.startswith("/large") else b"fine"
+            body = LARGE if self.path.startswith("/large") else b"fine"
             self.rfile.read(int(self.headers.get("content-length") or 0))
             self.send_response(200)
             self.send_header("content-length", str(len(body)))
@@ -178,7 +179,7 @@ def test_hostile_actions_hold_up_nobody_and_leave_nothing(
         f"\n{engine}: {ACTIONS} actions in {took_s:.0f} s, answers {dict(answers)}; neighbour p99 {runs.p99_ms:.0f} ms "
         f"(median {statistics.median(runs.times_ms):.0f}, {len(runs.times_ms)} runs, {dict(runs.statuses)}); /health p99 "
         f"{health.p99_ms:.0f} ms, most {max(health.times_ms):.0f} ms; memory {health.most_mib:.0f} MiB, a minute later "
-        f"{after_mib:.0f} MiB"
+        f"{after_mib:.0f} MiB; load average of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
     assert set(answers) <= {200, 500}
     assert set(runs.statuses) == {200}
