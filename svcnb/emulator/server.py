@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 import uvicorn
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from svcnb.emulator.http.budget import BodyBudget
 from svcnb.emulator.http.connection import Connection, connection_limit, limited, watch
 from svcnb.emulator.http.gate import Gate
 
@@ -28,7 +29,7 @@ class Server:
     def __init__(self, app: Gate) -> None:
         self._app = app
         config = uvicorn.Config(
-            _CutOff(app),
+            _CutOff(app, BodyBudget(app)),
             http=limited(connection_limit(app.max_connections), app),
             lifespan="off",
             ws="none",
@@ -76,10 +77,12 @@ class _CutOff:
 
     Args:
         app: The application.
+        budgeted: The application behind the budget for bodies.
     """
 
-    def __init__(self, app: Gate) -> None:
+    def __init__(self, app: Gate, budgeted: ASGIApp) -> None:
         self.app = app
+        self._budgeted = budgeted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
@@ -90,7 +93,7 @@ class _CutOff:
             await send(message)
 
         try:
-            await self.app(scope, receive, tracked)
+            await self._budgeted(scope, receive, tracked)
         except asyncio.CancelledError:
             if started or not self.app.stopping:
                 raise

@@ -37,6 +37,10 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 # --- HTTP (reference facts 2.3, 8) ------------------------------------------------------------------------------
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
+MAX_BODIES_BYTES: Final = 128 * 1024 * 1024
+"""Most bytes of request bodies that the emulator holds at once, from their arrival to the end of their requests."""
+MAX_BODIES_BYTES_PER_CALLER: Final = 64 * 1024 * 1024
+"""Most bytes of these that one credential has; requests without one share a part."""
 DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1

@@ -67,11 +67,13 @@ class Ask:
         """The body.
 
         Raises:
-            Refused: 413 ``body_too_large``.
+            Refused: 413 ``body_too_large``, or 503 ``service_unavailable`` while too many bodies are held.
         """
         try:
             return await read_bytes(self.call.request, limit)
         except StructuredError as error:
+            if "Retry-After" in (error.headers or {}):
+                raise Refused(error.status, "service_unavailable", error.message, retry_after_s=1) from None
             raise Refused(error.status, "body_too_large", f"The body is larger than {limit} bytes.") from None
 
     async def json(self) -> Any:
