@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-LOOK_S: Final = 10.0
+LOOK_S: Final = 3.0
 """Seconds between two looks at the size of the process."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
 """Freed memory is given back while the process is larger than it was at its smallest by this much."""
+MUCH_BYTES: Final = 128 * 1024 * 1024
+"""From this growth on, garbage is collected beside runs, too, which then wait some milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
@@ -82,7 +84,7 @@ class MemoryKeeper:
             return
         self._least = now if self._least is None else min(self._least, now)
         if now - self._least >= GROWN_BYTES:
-            if not self._is_busy():
+            if now - self._least >= MUCH_BYTES or not self._is_busy():
                 gc.collect()  # here and not in a thread: transports are taken apart on their event loop
             await asyncio.to_thread(self._release)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -222,3 +224,28 @@ async def test_room_of_an_answer_that_nobody_took_is_given_back_at_the_end():
     assert host.operations == 0
     host.close()
     assert given_back == ["http://127.0.0.1/1"]
+
+
+async def test_a_failed_request_leaves_no_garbage_that_holds_bytes():
+    class Failing(Refusing):
+        async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
+            answer = Large()
+            held.append(weakref.ref(answer))
+            await asyncio.sleep(0)
+            raise OperationRefused(f"{request.url} failed half way")
+
+    held: list[weakref.ref[Large]] = []
+    gc.disable()
+    try:
+        host = RepeatableHost(Failing(None))  # type: ignore[arg-type]
+        with contextlib.suppress(OperationRefused):
+            await host.fetch(FetchRequest("GET", "http://127.0.0.1/1"), LIMITS)
+        host.close()
+        await asyncio.sleep(0)
+        assert [each() for each in held] == [None]
+    finally:
+        gc.enable()
+
+
+class Large:
+    """What a frame of a failed request holds."""

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from svcnb.emulator.memory import GROWN_BYTES, MemoryKeeper
+from svcnb.emulator.memory import GROWN_BYTES, MUCH_BYTES, MemoryKeeper
 
 
 class Ring:
@@ -28,9 +28,14 @@ def no_collector():
 
 
 @pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize(("busy", "collected"), [(False, True), (True, False)])
-async def test_a_large_idle_process_collects_garbage_and_gives_freed_memory_back(*, busy: bool, collected: bool):
-    sizes = iter([100 * 2**20, 100 * 2**20 + GROWN_BYTES])
+@pytest.mark.parametrize(
+    ("busy", "grown", "collected"),
+    [(False, GROWN_BYTES, True), (True, GROWN_BYTES, False), (True, MUCH_BYTES, True)],
+)
+async def test_a_large_idle_process_collects_garbage_and_gives_freed_memory_back(
+    *, busy: bool, grown: int, collected: bool
+):
+    sizes = iter([100 * 2**20, 100 * 2**20 + grown])
     given_back: list[bool] = []
     keeper = MemoryKeeper(lambda: busy, resident=lambda: next(sizes), release=lambda: given_back.append(True))
     await keeper.look()

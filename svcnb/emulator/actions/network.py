@@ -179,6 +179,7 @@ class Network:
         except BaseException:
             for give_back in held:
                 give_back()
+            data = bytearray()  # the error refers to this frame, and may live long
             raise
         return data if held else bytes(data), held
 

@@ -145,6 +145,9 @@ class RepeatableHost:
             entry.work.cancel()
         for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
             give_back()
+        # Errors refer to this host, and it to them: without this, what they hold waits for the garbage collector.
+        self._entries.clear()
+        self._left = None
 
     async def _answer(
         self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]], *, is_request: bool = False
@@ -162,11 +165,11 @@ class RepeatableHost:
             self._note(_ENTRY_BYTES + sum(map(_size, asked)))
         try:
             answer = await asyncio.shield(entry.work)
-        except OperationRefused:
-            self._forget(entry)
-            raise
-        self._note(_size(answer))
-        self._forget(entry)
+            self._note(_size(answer))
+        finally:
+            if entry.work.done():
+                self._forget(entry)
+            del entry  # an error of the operation refers to this frame
         return cast("T", answer)
 
     def _note(self, size: int) -> None:
