@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import httpx
 
 _TIMEOUT_S: Final = 30.0
+_FAREWELL_S: Final = 1.0
 
 
 class RpcTrouble(Exception):
@@ -88,21 +89,43 @@ def over_http(url: str) -> Rpc:
     Args:
         url: Its JSON-RPC address. It never appears in errors.
     """
-    client: httpx.AsyncClient | None = None
+    chain = _OverHttp(url)
+    return Rpc(chain.post, chain.close)
 
-    async def post(request: dict[str, Any]) -> Any:
+
+class _OverHttp:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: httpx.AsyncClient | None = None
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def post(self, request: dict[str, Any]) -> Any:
+        # A connection stays open if its request is cancelled while it is being made, so only the waiting is cancelled.
+        asked = asyncio.ensure_future(self._ask(request))
+        self._under_way.add(asked)
+        asked.add_done_callback(self._done)
+        return await asyncio.shield(asked)
+
+    async def close(self) -> None:
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=_FAREWELL_S)
+            for asked in late:
+                asked.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _ask(self, request: dict[str, Any]) -> Any:
         import httpx
 
-        nonlocal client
-        if client is None:
-            client = httpx.AsyncClient(timeout=_TIMEOUT_S)
-        answer = await client.post(url, json=request)
+        if self._client is None:
+            self._client = httpx.AsyncClient(timeout=_TIMEOUT_S)
+        answer = await self._client.post(self._url, json=request)
         if answer.is_error and not answer.headers.get("content-type", "").startswith("application/json"):
             raise RpcTrouble(f"{request['method']}: HTTP {answer.status_code}")
         return answer.json()
 
-    async def close() -> None:
-        if client is not None:
-            await client.aclose()
-
-    return Rpc(post, close)
+    def _done(self, asked: asyncio.Task[Any]) -> None:
+        self._under_way.discard(asked)
+        if not asked.cancelled():
+            asked.exception()  # nobody may be left who wants to know
