@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import warm_kernels
+from tests.warm_kernels import WarmKernels
 
 _SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
@@ -46,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run, not for those that tests and lessons start
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ["SVC_HISTORY"] = "off"
+    os.environ["SVC_ACTION_SPARES"] = "1"  # most tests run one action at a time, many none
     # Records of mints under way are kept where they end with the run.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
     # Kernels of lessons and commands under test run this working copy, wherever they are started.
@@ -54,10 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Runs the whole suite in one process for each core, and a selection in this process, where it starts at once."""
-    whole = {str(config.rootpath), *(str(config.rootpath / folder) for folder in config.getini("testpaths"))}
-    selected = [str(Path(argument.partition("::")[0]).resolve()) for argument in config.args]
-    return min(os.cpu_count() or 1, MOST_WORKERS) if whole.intersection(selected) else 0
+    """Runs folders in one process for each core, and single files in this process, where they start at once."""
+    selected = [Path(argument.partition("::")[0]) for argument in config.args]
+    return min(os.cpu_count() or 1, MOST_WORKERS) if any(path.is_dir() for path in selected) else 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,6 +82,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = ordered
 
 
-def pytest_unconfigure() -> None:
+_warm_kernels = pytest.StashKey["WarmKernels"]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Lets notebooks start their kernels from a process that is warm; see `tests/warm_kernels.py`."""
+    config = session.config
+    chosen = config.option.nbval_kernel_name or config.option.nbval_current_env or config.option.collectonly
+    if sys.platform == "linux" and not chosen and any(item.path.suffix == ".ipynb" for item in session.items):
+        folder = Path(_SCRATCH.name) / "warm"
+        folder.mkdir()
+        config.stash[_warm_kernels] = WarmKernels(folder)
+        config.option.nbval_kernel_name = warm_kernels.NAME
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
     """Leaves nothing behind."""
+    if (warm := config.stash.get(_warm_kernels, None)) is not None:
+        warm.stop()
     _SCRATCH.cleanup()

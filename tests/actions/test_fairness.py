@@ -256,6 +256,7 @@ def test_where_cores_cannot_be_chosen_nothing_changes():
     assert cores_of(os.getpid()) == {frozenset(CORES)}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
     room = new_room(spares=1)

@@ -24,6 +24,7 @@ def feed(reader: FrameReader, data: bytes) -> list[tuple[dict[str, Any], bytes]]
     return [(frame.body(), frame.blob) for frame in reader.frames()]
 
 
+@pytest.mark.slow
 @given(
     strategies.lists(
         strategies.tuples(strategies.dictionaries(strategies.text(), strategies.integers()), strategies.binary())

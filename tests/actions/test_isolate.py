@@ -79,6 +79,7 @@ async def test_a_process_is_used_only_once_its_id_is_known(
     isolate.close()
 
 
+@pytest.mark.slow
 def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_failure(
     new_room: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_fai
     assert room.value(WORKS, 1) == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 @pytest.mark.parametrize(
     "source",

@@ -207,6 +207,7 @@ async def test_no_connection_is_used_twice_so_none_outlives_its_check(site: Any)
     await network.close()
 
 
+@pytest.mark.slow
 async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
     network = Network("allow", addresses=HERE)
     paths = ["/price", "/teapot", "/missing"] * 5

@@ -222,6 +222,7 @@ def compiled() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not parts.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
 def test_the_committed_bytes_are_what_the_source_compiles_to():
     assert json.loads(ARTIFACT.read_text()) == compiled()

@@ -115,6 +115,7 @@ async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: 
         await network.close()
 
 
+@pytest.mark.slow
 async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back():
     network = Network(addresses=HERE)
     async with slow_site() as slow:

@@ -69,6 +69,7 @@ def test_spares_are_refilled_at_once_and_never_used_twice(new_room: Any):
     assert room.engine.state().started >= 6
 
 
+@pytest.mark.slow
 def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
@@ -88,6 +89,7 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
     assert any(spent_in_a_second() <= 1 for _ in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise it is ended in this moment

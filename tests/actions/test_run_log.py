@@ -53,6 +53,7 @@ async def test_rows_that_the_database_refuses_do_not_keep_later_ones_out(store: 
     assert [row["request_id"] for row in await log.recent()] == ["b", "a"]
 
 
+@pytest.mark.slow
 async def test_the_history_is_bounded_in_bytes_and_the_oldest_rows_go(store: Store) -> None:
     log = RunLog(store)
     for n in range(90):

@@ -102,6 +102,7 @@ def test_failed_executions_can_be_charged_by_a_setting(local):
 FOREVER = "async function main() { console.log('begun'); await new Promise(() => setInterval(() => {}, 60_000)); }"
 
 
+@pytest.mark.slow
 def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
     """Reference facts 5.6, 7; specification 7 rule 1. Looked at every 5 s, here more often."""
     wire = local(funds_check_ms=400)
@@ -121,6 +122,7 @@ def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
     assert account.run("function main() { return 1 }").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_run_ended_for_lack_of_credit_pays_what_was_there_if_failed_runs_pay(local):
     """Reference facts Appendix B, charge_failed_runs."""
     account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)

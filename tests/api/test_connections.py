@@ -94,6 +94,7 @@ def answered(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
     return int(first.split()[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}, body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "status"),
     # The head has more time: the first byte may come late on a busy machine.
@@ -115,6 +116,7 @@ def test_a_connection_ends_when_its_time_is_over(serve: Callable[..., _Served], 
         assert answered(connection)[0] == status
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_left_after_a_time(serve: Callable[..., _Served]) -> None:
     served = serve(write_s=0.1)
     with served.connect() as connection:
@@ -203,6 +205,7 @@ def test_the_limit_lies_below_that_of_file_descriptors(monkeypatch: pytest.Monke
     assert found == [32, 512, 1_000, 1_000]
 
 
+@pytest.mark.slow
 def test_the_emulator_answers_a_connection_too_many_with_503(start_emulator: Callable[..., Any]) -> None:
     emulator = start_emulator(max_connections=3)
     address = urlsplit(emulator.base_url)

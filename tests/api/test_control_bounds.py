@@ -83,6 +83,7 @@ def test_every_number_and_text_is_done_or_refused_and_the_server_goes_on(whole) 
     assert whole.account().run(CODE).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", OUTSIDE)
 def test_a_time_that_cannot_be_shown_is_refused_and_the_bounds_are_named(broke, at) -> None:
     wire = broke.wire

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from svcnb.protocol.cid import source_cid
 
 DELAY_S = 0.7
@@ -20,6 +22,7 @@ def polled(run, expected: int) -> set[int]:
     return before
 
 
+@pytest.mark.slow
 def test_new_keys_and_grants_act_late_and_removals_at_once(local):
     wire = local(grant_delay_ms=int(DELAY_S * 1000), starter_credits=1_000)
     account = wire.account(credit=1_000)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP")
 @pytest.mark.chain
 def test_health_tells_within_seconds_that_the_chain_stands_still(local) -> None:
@@ -40,6 +41,7 @@ def _is_stopped(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read in /proc")
 @pytest.mark.engine
 @pytest.mark.chain

@@ -102,6 +102,7 @@ def test_lists_stay_in_creation_order_after_a_removal(wire):
     assert ids(account.listed("list_wallets_in_group", group_id=groups[1]), "wallet_address") == rotated
 
 
+@pytest.mark.slow
 def test_the_order_outlives_a_restart(tmp_path):
     state = tmp_path / "state"
     with Local(state=state, starter_credits=1_000) as first:

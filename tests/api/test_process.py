@@ -122,6 +122,7 @@ def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
     assert wire.call("GET", ready["control_url"].removeprefix(ready["base_url"]) + "/state").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account):
     there = connect(start().ready["base_url"])
     assert there.get("account_exists", account.key).json() is False
@@ -164,6 +165,7 @@ def test_a_restart_keeps_everything_and_repeats_no_key(start, connect, tmp_path)
     assert wire.account("another", credit=0).wallet not in {entry["wallet_address"] for entry in wallets}
 
 
+@pytest.mark.slow
 def test_killed_without_warning_its_children_end_and_acknowledged_writes_survive(start, connect, tmp_path):
     options = ("--state", str(tmp_path / "state"), "--starter-credits", "500")
     first = start(*options)
@@ -195,6 +197,7 @@ def test_the_state_is_private_and_holds_no_key(start, connect, tmp_path):
             assert key.encode() not in content, file
 
 
+@pytest.mark.slow
 def test_a_second_emulator_on_the_same_state_is_refused(start, tmp_path):
     first = start("--state", str(tmp_path))
     second = start("--state", str(tmp_path))
@@ -212,6 +215,7 @@ def kept(tmp_path):
     return tmp_path / "kept"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["svcnb.db", "root_secret"])
 def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
     file = kept / damage
@@ -225,6 +229,7 @@ def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
     assert file.read_bytes() == b"this is no state" * 100
 
 
+@pytest.mark.slow
 def test_a_state_of_another_root_secret_is_refused(start, kept):
     """Every wallet in the database would answer with another key."""
     (kept / "root_secret").unlink()
@@ -233,6 +238,7 @@ def test_a_state_of_another_root_secret_is_refused(start, kept):
     assert process.popen.returncode == ExitCode.STATE_UNUSABLE
 
 
+@pytest.mark.slow
 def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
@@ -266,6 +272,7 @@ def test_the_same_seed_makes_the_same_world(local):
     assert worlds[0] == worlds[1]
 
 
+@pytest.mark.slow
 def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_changed(start, kept):
     for left in ("an empty file", "no file"):
         (kept / "svcnb.db").unlink()

@@ -22,6 +22,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the_start() -> None:
     # Raised there, it would be that task's error, which nobody waits for, and the start would go on.
     ended = run("""
@@ -49,6 +50,7 @@ def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the
     assert (ended.stdout, ended.stderr, ended.returncode) == ("stopped\nended 0\n", "", 0)
 
 
+@pytest.mark.slow
 def test_a_second_signal_does_not_cut_the_stop_short(tmp_path: Path) -> None:
     ended = run(
         """

@@ -61,6 +61,7 @@ def test_what_the_live_service_refuses_is_422_with_strict_and_on_record_without(
     assert any(form in entry for entry in forgiven(tolerant, path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize("query", [{}, {"page_number": 0}, {"page_size": 10}])
 def test_lists_need_both_members_of_a_page(strict, tolerant, path, query):
@@ -99,6 +100,7 @@ def test_a_complete_client_leaves_no_record(local):
     assert wire.control("/state", method="GET")["forgiven"] == []
 
 
+@pytest.mark.slow
 def test_our_client_works_with_strict(start_emulator):
     with start_emulator(preset="strict", starter_credits=1_000) as own:
         svc = own.client(api_key=own.client().accounts.create("strict").api_key)

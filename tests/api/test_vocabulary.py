@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_service_answers_under_other_names(local):
     """Issue 2: acme and payco."""
     wire = local(service_name="acme", processor_name="payco", starter_credits=500)

@@ -207,6 +207,7 @@ def test_a_billing_outage_answers_503_and_never_402(api, key, poor_emulator):
     assert all("Nothing was charged" in answer.json()["message"] for answer in seen)
 
 
+@pytest.mark.slow
 def test_without_billing_nothing_costs_and_the_routes_answer_503(start_emulator, api_of):
     api = api_of(start_emulator(billing_enabled=False))
     key, _ = api.account()
@@ -216,6 +217,7 @@ def test_without_billing_nothing_costs_and_the_routes_answer_503(start_emulator,
     assert api.get("billing/balance").status_code == 401
 
 
+@pytest.mark.slow
 def test_starter_credits_and_the_processors_name_are_settings(start_emulator, api_of):
     api = api_of(start_emulator(starter_credits=250, processor_name="payco"))
     key, _ = api.account()
@@ -224,6 +226,7 @@ def test_starter_credits_and_the_processors_name_are_settings(start_emulator, ap
     assert api.get("billing/processor_config").status_code == 404
 
 
+@pytest.mark.slow
 def test_credits_and_payments_survive_a_restart(start_emulator, api_of, tmp_path):
     first = start_emulator(state=tmp_path / "state", starter_credits=100)
     api = api_of(first)

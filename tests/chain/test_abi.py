@@ -40,6 +40,7 @@ def typed(depth: int) -> st.SearchStrategy[tuple[str, st.SearchStrategy[Any]]]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_value_of_any_type_is_encoded_and_decoded_as_by_eth_abi(data: st.DataObject) -> None:

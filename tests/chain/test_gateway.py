@@ -256,6 +256,7 @@ def test_a_fee_history_of_more_blocks_than_a_node_answers_is_refused(world: Worl
 ENDLESS = "0x5b600056"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas", "eth_createAccessList"])
 @pytest.mark.parametrize(
     ("gas", "more"),

@@ -73,6 +73,7 @@ def written(connection: Connection, entries: list[Entry]) -> None:
     journal.append(connection, entries, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_aside(store, damage):
     @given(payloads, st.data())

@@ -127,6 +127,7 @@ def test_only_explanations_are_drawn_as_graphs() -> None:
         charts.permission_graph({"allowed": True})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 def test_a_real_run_an_explanation_and_an_audit_are_drawn(emulator, values) -> None:

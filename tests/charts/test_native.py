@@ -65,6 +65,7 @@ def crashing() -> Any:
     return alt.Chart(alt.InlineData(values=[{"a": 1}])).mark_point().encode(x=alt.X("a", type="nominal", axis=axis))
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn_whatever_a_name_contains() -> None:
     command = [sys.executable, "-c", EVERY_CHART, *(f"{ord(each):x}" for each in FORBIDDEN)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -79,6 +80,7 @@ def test_a_drawing_is_well_formed_xml_and_keeps_all_other_characters() -> None:
     assert "bel\ufffd" in drawn
 
 
+@pytest.mark.slow
 def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, crashing) -> None:
     for draw in (charts.svg, charts.png):
         with pytest.raises(charts.RenderFailed, match="the chart renderer ended while it drew this chart") as caught:
@@ -87,6 +89,7 @@ def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, c
         assert "<svg" in charts.svg(charts.latency(runs))
 
 
+@pytest.mark.slow
 def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
     code = (
         "import altair as alt\nfrom svcnb import charts\n"
@@ -99,6 +102,7 @@ def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
     assert (ran.returncode, ran.stdout) == (0, "told\n"), ran.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_a_renderer_that_does_not_answer_is_ended(runs, monkeypatch) -> None:
     chart = charts.latency(runs)
     charts.svg(chart)
@@ -137,6 +141,7 @@ def test_an_interrupt_of_the_notebook_leaves_the_renderer_usable(runs) -> None:
     assert native.process() is process
 
 
+@pytest.mark.slow
 def test_the_renderer_ends_with_the_process_that_uses_it() -> None:
     code = (
         "import os, signal, altair as alt\nfrom svcnb import charts\nfrom svcnb.charts import native\n"

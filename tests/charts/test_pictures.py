@@ -165,6 +165,7 @@ def test_pictures_are_written_by_the_ending_of_the_file(runs, tmp_path) -> None:
         charts.svg(chart, theme="blue")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_charts_stay_ours_when_they_are_put_together(runs) -> None:
     both = charts.run_timeline(runs) & charts.latency(runs)
     beside = (charts.run_timeline(runs) | charts.success_rate(runs)).properties(title="two")
@@ -185,6 +186,7 @@ def test_one_s_own_charts_and_choices_stay_as_they_were(runs) -> None:
     assert shown["text/plain"] == "chart"
 
 
+@pytest.mark.slow
 def test_a_chart_can_be_had_as_a_live_widget(runs) -> None:
     widget = charts.live(charts.latency(runs))
     assert widget.spec["description"] == repr(charts.latency(runs))

@@ -86,6 +86,7 @@ def test_credit_is_given_and_a_snapshot_restores(control, svcnb, ready) -> None:
     assert "before" not in control("snapshot", "list").stdout
 
 
+@pytest.mark.slow
 def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) -> None:
     with started(runtime) as second:
         assert second.stdout is not None
@@ -99,6 +100,7 @@ def test_two_need_an_address_and_stop_ends_one(control, runtime: Path, ready) ->
     assert control("status", "--quiet").stdout == f"{ready['base_url']}\n"
 
 
+@pytest.mark.slow
 def test_one_with_a_chosen_token_needs_its_address_and_token(control, runtime: Path, ready) -> None:
     with started(runtime, "--control-token", "chosen") as second:
         assert second.stdout is not None

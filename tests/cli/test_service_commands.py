@@ -58,6 +58,7 @@ def test_a_new_account_key_is_printed_once_and_the_advice_beside_it(svcnb, emula
     assert "store it now" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_lines_of_the_readme_work_as_they_stand(emulator: Emulator, tmp_path: Path) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     block = next(text for text in readme.split("```sh\n")[1:] if text.startswith("svcnb emulator")).partition("```")[0]

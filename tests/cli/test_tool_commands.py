@@ -87,6 +87,7 @@ def test_history_lists_and_adds_up_what_ran(master, folder: Path) -> None:
     assert "no history is kept" in master("history", "list", SVC_HISTORY="off").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 def test_doctor_compares_a_live_service(svcnb, emulator: Emulator) -> None:
     done = svcnb("doctor", "--live", emulator.base_url)

@@ -187,6 +187,7 @@ async def test_a_failed_run_costs_nothing_and_a_good_one_what_is_on_record(emula
     assert (await done(svc.billing.balance())).available_cents == before - cost
 
 
+@pytest.mark.slow
 async def test_an_account_without_credit_is_told_how_to_get_some(start_emulator) -> None:
     with start_emulator().client() as anyone:
         svc = anyone.with_key(anyone.accounts.create("poor"))
@@ -238,6 +239,7 @@ async def test_fifty_runs_at_once_answer_each_its_own(emulator) -> None:
         assert [run.response for run in runs] == list(range(1, 51))
 
 
+@pytest.mark.slow
 def test_a_grant_that_takes_a_moment_is_waited_for(start_emulator) -> None:
     with start_emulator(starter_credits=100, grant_delay_ms=700).client() as anyone:
         svc = anyone.with_key(anyone.accounts.create("delayed"))
@@ -253,6 +255,7 @@ def test_a_grant_that_takes_a_moment_is_waited_for(start_emulator) -> None:
         assert runner.run(ADD, n=1, until_effective=300).response == 2
 
 
+@pytest.mark.slow
 def test_a_service_of_other_names_is_spoken_to_in_them(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", processor_name="payco", starter_credits=100)
     with emulator.client() as anyone:

@@ -55,6 +55,7 @@ def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
     assert repr(batch) == "Batch(40 of 40 runs, 1 failed)"
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 async def test_the_asynchronous_client_maps_as_well(emulator, svc) -> None:
@@ -103,6 +104,7 @@ def test_an_overloaded_service_is_given_time_and_every_run_ends(scripted, status
     assert batch.responses() == list(range(12))
 
 
+@pytest.mark.slow
 def test_a_service_that_stays_overloaded_leaves_the_run_pending(scripted) -> None:
     tries: list[int] = []
 

@@ -92,6 +92,7 @@ def test_the_missing_right_is_named_and_its_repair_works_for(name, account) -> N
     assert key.usage_api_key.reveal() not in repr(explanation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, (missing, _) in CALLS.items() if missing == "permission"])
 def test_the_same_call_with_the_master_key_is_another_way_for(name, account) -> None:
     _, call = CALLS[name]

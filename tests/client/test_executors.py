@@ -60,6 +60,7 @@ def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
     assert {record.action_name for record in records} == {"square"}
 
 
+@pytest.mark.slow
 def test_a_key_that_may_not_run_it_stops_the_batch(svc, executor) -> None:
     limited = svc.with_key(svc.usage_keys.create("k"))
     with pytest.raises(Forbidden):
@@ -97,6 +98,7 @@ class Killed:
             os.kill(next(iter(self.pool._processes)), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_after_a_killed_worker_only_what_is_missing_runs_again(svc, emulator, processes, tmp_path) -> None:
     params = [{"n": n} for n in range(16)]
     file = tmp_path / "batch.jsonl"

@@ -363,6 +363,7 @@ def test_the_missing_link_is_named_and_every_repair_works_for(name, svc, other) 
         assert svc.explain(*now_given).missing == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link(list(CASES)))
 def test_the_refusal_itself_explains(name, svc, other) -> None:
     missing, build = CASES[name]
@@ -393,6 +394,7 @@ def open_account(emulator):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each_link([name for name in CASES if name not in NOT_ON_CHAIN]))
 def test_in_a_chain_secured_account_the_link_is_named_and_the_repair_works_for(name, emulator, open_account) -> None:
     missing, build = CASES[name]
@@ -455,6 +457,7 @@ def test_a_refusal_travels_between_processes_without_the_key(svc) -> None:
         pickle.loads(packed).explain()  # noqa: S301 - our own bytes
 
 
+@pytest.mark.slow
 def test_an_expired_key_is_named_and_renewed(start_emulator) -> None:
     emulator = start_emulator(starter_credits=1_000)
     svc = emulator.client().with_key(emulator.client().accounts.create("old"))
@@ -467,6 +470,7 @@ def test_an_expired_key_is_named_and_renewed(start_emulator) -> None:
     assert use(svc, repaired(explanation.repair.code, svc, SetUp(key))) == 1
 
 
+@pytest.mark.slow
 def test_an_account_without_credit_is_told_so(start_emulator) -> None:
     emulator = start_emulator(starter_credits=0)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))
@@ -596,6 +600,7 @@ def test_many_groups_are_drawn_in_part_and_the_nearest_first(svc) -> None:
     assert f">{has.id} has<" in html
 
 
+@pytest.mark.slow
 def test_a_service_with_other_names_explains_as_well(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", starter_credits=100)
     svc = emulator.client().with_key(emulator.client().accounts.create("named"))

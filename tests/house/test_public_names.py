@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 import svcnb
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def test_the_public_names_are_what_dir_shows() -> None:
     assert set(svcnb.__all__) <= set(dir(svcnb))
 
 
+@pytest.mark.slow
 def test_the_rooms_are_found_by_completion_and_without_an_import_of_their_own() -> None:
     code = (
         "import svcnb; rooms = ['charts', 'panels', 'reports', 'testing', 'toolkit', 'workshop']\n"

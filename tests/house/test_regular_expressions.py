@@ -376,6 +376,7 @@ def test_every_regular_expression_takes_linear_time() -> None:
     assert not steep, "\n".join(steep)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "anywhere"),
     [

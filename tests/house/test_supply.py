@@ -94,6 +94,7 @@ def test_container_files_have_no_findings(name):
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.slow
 def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
     for part in sbom.python_parts():
         if part["name"] in PROGRAMS:
@@ -104,6 +105,7 @@ def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
         assert not re.search(r"(?<!L)GPL", licence) or " OR " in licence, licence
 
 
+@pytest.mark.slow
 def test_the_bill_names_every_part_with_its_version(sbom):
     bill = json.loads(json.dumps(sbom.bill()))
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")

@@ -82,12 +82,14 @@ def test_the_same_tests_run_against_a_live_service_save_those_that_control_it(py
     assert "needs an emulator to control" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_live_run_without_a_key_says_what_it_needs(python: Path, project: Path) -> None:
     done = run([python, "-m", "pytest", "-q", "--svc-live", "-k", "counts"], project)
     assert done.returncode == 1
     assert "SVC_BASE_URL and SVC_API_KEY" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_plugin_costs_a_project_that_does_not_use_it_no_import_of_the_client(python: Path, tmp_path: Path) -> None:
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_light():\n    assert not {'httpx', 'pydantic', 'svcnb.client'} & set(sys.modules)\n"

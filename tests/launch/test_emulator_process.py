@@ -63,6 +63,7 @@ def test_it_and_all_it_started_end_with_the_block() -> None:
     running.stop()  # once more does no harm
 
 
+@pytest.mark.slow
 def test_two_live_beside_each_other(emulator: launch.Emulator, start_emulator: Callable[..., launch.Emulator]) -> None:
     other = start_emulator()
     assert other.base_url != emulator.base_url
@@ -70,6 +71,7 @@ def test_two_live_beside_each_other(emulator: launch.Emulator, start_emulator: C
     assert not emulator.client(api_key=account.api_key).accounts.exists()
 
 
+@pytest.mark.slow
 def test_it_ends_when_its_owner_is_killed() -> None:
     script = "import svcnb, sys, time; e = svcnb.Emulator(); print(e.pid, flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
@@ -79,6 +81,7 @@ def test_it_ends_when_its_owner_is_killed() -> None:
     assert group_is_empty(group)
 
 
+@pytest.mark.slow
 def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
     script = "import svcnb; e = svcnb.Emulator(); print(e.pid, flush=True)"
     done = subprocess.run(
@@ -87,6 +90,7 @@ def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
     assert group_is_empty(int(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_leaves_it_to_its_parent() -> None:
     script = """
@@ -136,6 +140,7 @@ def test_a_missing_part_is_told_with_the_next_step(tmp_path: Path, monkeypatch: 
         svcnb.Emulator()
 
 
+@pytest.mark.slow
 def test_a_state_folder_that_is_no_state_is_told_and_left_alone(tmp_path: Path) -> None:
     first = svcnb.Emulator(state=tmp_path)
     first.stop()
@@ -175,6 +180,7 @@ def test_it_shows_no_port_so_that_outputs_can_be_compared(emulator: launch.Emula
     assert repr(emulator) == "Emulator(starter_credits=1000)"
 
 
+@pytest.mark.slow
 def test_words_of_its_own_reach_the_client(start_emulator: Callable[..., launch.Emulator]) -> None:
     running = start_emulator(service_name="acme", processor_name="payco", starter_credits=100)
     svc = running.client()

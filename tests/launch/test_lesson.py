@@ -32,10 +32,12 @@ def test_a_lesson_gives_the_same_keys_and_time_again() -> None:
     assert first_outputs("one") == first_outputs("one")
 
 
+@pytest.mark.slow
 def test_two_lessons_differ() -> None:
     assert first_outputs("one")[1] != first_outputs("two")[1]
 
 
+@pytest.mark.slow
 def test_the_first_cell_may_be_run_twice() -> None:
     before = lessons.lesson("twice")
     lessons.lesson("twice")

@@ -206,6 +206,7 @@ def test_help_names_every_option(notebook):
     assert "Makes an action of the cell" in notebook.inspect("%%action")
 
 
+@pytest.mark.slow
 def test_tab_offers_options_services_and_functions(notebook):
     notebook.run("given = 1\nemu = svcnb.Emulator.connect.__self__")
     assert notebook.complete("%%action add --ru") == ["--run"]
@@ -249,6 +250,7 @@ def test_loading_twice_is_as_loading_once(notebook):
     assert notebook.run("len(get_ipython().Completer.custom_matchers)").value == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 def test_the_guide_runs_from_its_first_cell_to_its_last(notebook):
@@ -272,6 +274,7 @@ def test_importing_the_package_needs_no_notebook(tmp_path: Path):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_an_error_that_nobody_catches_shows_the_readers_lines_and_the_next_step(notebook):
     notebook.run("gone = svcnb.Client('http://127.0.0.1:9', history=False)")
     answer = notebook.run("def ask():\n    return gone.accounts.create('x')\n\nask()")

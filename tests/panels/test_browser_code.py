@@ -34,6 +34,7 @@ def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_panels_behave_over_a_fake_model() -> None:
     allowed = ("--no-prompt", "--cached-only", "--allow-env", "--allow-read=tests/vectors")
     done = deno("test", "--quiet", "--no-check", "--config=widgets/deno.json", *allowed, *FILES)

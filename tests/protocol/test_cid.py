@@ -107,6 +107,7 @@ def test_texts_stand_for_their_utf8_bytes(cid_vectors) -> None:
         assert source_cid(vector["generate"]["text"]) == vector["cid"]
 
 
+@pytest.mark.slow
 def test_the_second_opinion_is_right_about_the_vectors(cid_vectors, content) -> None:
     for vector in cid_vectors:
         assert _second_opinion(content(vector)) == vector["cid"], vector["name"]
@@ -120,6 +121,7 @@ _SIZES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(size=_SIZES, seed=st.integers(0, 2**32))
 def test_random_contents_agree_with_the_second_opinion(size: int, seed: int) -> None:
@@ -142,6 +144,7 @@ def test_pieces_of_any_length_give_the_cid_of_the_whole(pieces: list[int], seed:
     assert hasher.size == len(whole)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(size=st.integers(0, 4 * 5**3 + 9), seed=st.integers(0, 2**32))
 def test_levels_of_the_tree_close_where_they_should(size: int, seed: int) -> None:
@@ -215,6 +218,7 @@ def test_progress_counts_every_byte_from_the_calling_thread(tmp_path: Path) -> N
         assert threads == {threading.get_ident()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cores", [2, 64])
 @pytest.mark.parametrize("kind", ["memory", "file", "stream", "pieces"])
 def test_memory_stays_below_8_mib_at_any_size(

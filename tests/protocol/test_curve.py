@@ -84,6 +84,7 @@ def test_no_library_recovers_a_key_from_numbers_that_belong_to_none(name: str, c
         INSTALLED[name].recover(b"\1" * 32, compact, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSTALLED)
 def test_a_process_in_which_warnings_are_errors_ends_well(name: str) -> None:
     program = f"""
@@ -96,6 +97,7 @@ for load in LIBRARIES:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_eth_keys_is_used_last_and_says_so_once(eip712_vectors) -> None:
     vector = eip712_vectors["vectors"][0]
     program = f"""

@@ -293,6 +293,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     path=st.sampled_from(
         [

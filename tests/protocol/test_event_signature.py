@@ -205,6 +205,7 @@ KINDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(alphabet | st.text(max_size=80))
 def test_any_text_is_a_signature_or_refused_as_one(text):
     try:

@@ -24,6 +24,7 @@ def depth(value: Any) -> int:
     return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
 
 
+@pytest.mark.slow
 @given(values)
 def test_the_depth_of_any_json_is_measured_exactly(value: Any):
     text = json.dumps(value, ensure_ascii=False).encode(errors="replace")
@@ -73,6 +74,7 @@ def test_hostile_texts_are_measured_in_linear_time(text: bytes):
     more_values_than(text, 128)
 
 
+@pytest.mark.slow
 @given(values)
 def test_values_are_counted_outside_of_texts(value: Any):
     text = json.dumps(value, ensure_ascii=False).encode(errors="replace")

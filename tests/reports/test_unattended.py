@@ -117,6 +117,7 @@ def test_secrets_of_other_services_are_masked_in_outputs(tmp_path) -> None:
     assert told["application/json"] == {"********": ["other ********"]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(chromium() is None, reason="no Chromium is installed")
 def test_a_page_is_printed_to_a_pdf(tmp_path) -> None:
     page = tmp_path / "report.html"

@@ -6,11 +6,14 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from svcnb import parts
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_browsers_typed_data_agrees_with_the_vectors() -> None:
     done = subprocess.run(
         [

@@ -53,6 +53,7 @@ def test_the_master_hash_may_be_told_where_a_node_keeps_no_events(svc, mine, fun
         svc.chain_secured.open(mine.owner, api_key_hash="0x12")
 
 
+@pytest.mark.slow
 def test_logs_that_a_node_gives_only_in_pieces_are_read_in_pieces(svc, mine, monkeypatch) -> None:
     """Public nodes limit the blocks of one eth_getLogs; each in its own words."""
     from svcnb.client.chain import access

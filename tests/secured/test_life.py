@@ -133,6 +133,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     assert int(ours.api_key_hash, 16) == int(account.api_key_hash, 16)
 
 
+@pytest.mark.slow
 async def test_the_asynchronous_client_lives_the_same_life(emulator, fund) -> None:
     owner, keeper = fund(), fund()
     async with emulator.async_client() as svc:

@@ -82,6 +82,7 @@ def test_what_landed_already_is_not_done_twice(emulator, svc, poor, witness) -> 
     assert witness.nonce(poor.owner.address) == sent
 
 
+@pytest.mark.slow
 def test_a_chain_that_dies_between_the_halves_loses_nothing(start_emulator) -> None:
     emulator = start_emulator()
     svc, owner = emulator.client(retries=0), LocalSigner.random()
@@ -104,6 +105,7 @@ mine.usage_keys.create("runner", description="killed")
 """
 
 
+@pytest.mark.slow
 def test_a_process_killed_between_the_halves_loses_nothing(emulator, svc, owner, mine) -> None:
     done = subprocess.run(
         [sys.executable, "-c", KILLED, emulator.base_url, owner.reveal()],

@@ -67,6 +67,7 @@ def test_a_usage_key_can_stand_under_the_hash_of_its_text(svc, mine, action) -> 
     assert (check.resolves, check.form, check.answer) == (False, None, "unauthorized")
 
 
+@pytest.mark.slow
 def test_a_key_that_the_service_does_not_resolve_is_told_with_the_way_on(start_emulator) -> None:
     emulator = start_emulator()
     svc, owner = emulator.client(), LocalSigner.random()
@@ -103,6 +104,7 @@ def test_a_usage_key_is_changed_renamed_and_removed(svc, mine, action) -> None:
         mine.usage_keys.remove(key)
 
 
+@pytest.mark.slow
 def test_an_expired_key_runs_nothing(start_emulator, fund, action) -> None:
     emulator = start_emulator(clock="frozen@1767225600")
     svc, owner = emulator.client(), fund()

@@ -93,6 +93,7 @@ async def test_waiting_for_a_lease_ends_when_it_is_given_back(servers: list[Stor
     assert order == ["one begins", "one ends", "two begins", "two ends"]
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_alone_holds_everything() -> None:
     store = Store()
     try:

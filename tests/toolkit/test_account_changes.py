@@ -24,6 +24,7 @@ def svc():
         yield mine
 
 
+@pytest.mark.slow
 def test_the_events_of_the_account_in_the_period_are_listed_oldest_first(svc) -> None:
     found = read_changes(svc, svc.usage_keys.list(), Period.back("1h"))
     assert [each.event for each in found.entries] == ["AccountCreated", "WalletDerivationRegistered", "GroupAdded"]

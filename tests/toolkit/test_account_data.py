@@ -17,6 +17,7 @@ FAIL = svcnb.Action("const main = () => { throw new Error('no') }", name="fail")
 END = datetime(2026, 1, 8, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emulator, tmp_path) -> None:
@@ -52,6 +53,7 @@ def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emu
     assert data.check.unexplained == 7
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 def test_what_another_machine_ran_is_read_from_the_emulator_itself(start_emulator, tmp_path) -> None:

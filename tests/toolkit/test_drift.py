@@ -149,6 +149,7 @@ def test_an_older_description_with_other_forms_is_read_too(description) -> None:
     assert said(changed, "breaks", "suspect") == []
 
 
+@pytest.mark.slow
 def test_a_service_of_other_names_is_compared_under_them(start_emulator) -> None:
     emulator = start_emulator(service_name="acme", processor_name="payco")
     assert [each for each in live_drift(emulator.client()) if each.weight != "news"] == []

@@ -208,6 +208,7 @@ def test_what_is_not_described_is_left_alone_unless_pruning_is_asked_for(applied
     assert steps(plan(applied, SMALL, state=state, prune=True)) == []
 
 
+@pytest.mark.slow
 def test_more_than_ten_members_arrive_and_survive_a_full_replacement(svc, state) -> None:
     many = {
         "actions": {f"a{number}": {"source": f"const main = () => {number}"} for number in range(14)},
@@ -314,6 +315,7 @@ def test_what_is_ambiguous_or_another_account_s_is_refused(svc, emulator, state)
         plan(svc, SMALL, state=state)
 
 
+@pytest.mark.slow
 def test_a_plan_that_the_credit_does_not_cover_does_nothing(start_emulator, state) -> None:
     emulator = start_emulator(starter_credits=4)
     svc = emulator.client().with_key(emulator.client().accounts.create("poor"))

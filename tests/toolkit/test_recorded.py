@@ -33,11 +33,13 @@ def differences(conversation: recorded.Conversation, account: Account) -> list[s
     return [str(each) for each in recorded.compare(conversation, send, key=account.key) if not each.is_news]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.name)
 def test_the_emulator_answers_as_recorded(conversation: recorded.Conversation, account: Account) -> None:
     assert differences(conversation, account) == []
 
 
+@pytest.mark.slow
 def test_recordings_hold_no_secret_and_replay(account: Account, tmp_path: Path) -> None:
     send = recorded.over_http(account.wire.base_url)
     for conversation in CONVERSATIONS:

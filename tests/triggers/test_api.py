@@ -489,6 +489,7 @@ async def test_the_test_route_starts_one_run_of_any_kind(door):
     assert (run["id"], run["response"]["response"]) == (taken["run_id"], {"scheduled_at": "now"})
 
 
+@pytest.mark.slow
 async def test_the_inputs_of_an_owners_waiting_runs_are_bounded_in_bytes(door):
     key = await door.account()
     pair = [await door.trigger(key, "async function main() { while (true) {} }") for _ in range(2)]
@@ -500,6 +501,7 @@ async def test_the_inputs_of_an_owners_waiting_runs_are_bounded_in_bytes(door):
         await door.ok("DELETE", f"/api/triggers/{trigger['id']}", status=204)
 
 
+@pytest.mark.slow
 async def test_the_inputs_of_ended_runs_are_bounded_in_bytes_and_the_newest_stay(door):
     trigger = await door.trigger("unknown key", ECHO)
     for count in range(1, 5):
@@ -649,6 +651,7 @@ async def test_real_answers_match_the_description(door, asked, given, status):
     json_schema.Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
 
 
+@pytest.mark.slow
 async def test_the_description_tells_who_needs_a_token(door):
     paths = (await door.http.get("/core/v1/openapi.json")).json()["paths"]
     needs = {

@@ -26,6 +26,7 @@ async def test_a_kept_schedule_fires_after_a_restart_although_nobody_asks_for_tr
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_an_emulator_that_keeps_nothing_loads_nothing_of_triggers_until_somebody_asks() -> None:
     program = """
 import asyncio, sys

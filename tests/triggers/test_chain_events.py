@@ -298,6 +298,7 @@ async def test_without_a_start_block_the_last_hundred_blocks_count(parts, anvil,
     assert await pings(parts, trigger, 1) == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [lambda number: number, str, hex])
 async def test_a_start_block_reads_history_five_hundred_blocks_a_poll(parts, anvil, watch, clock, form):
     first = int(anvil.ping(ALICE, 1)["blockNumber"], 16)

@@ -185,9 +185,13 @@ class Browser:
         self.page = answer.text
         return answer
 
+    @property
+    def hidden(self) -> dict[str, str]:
+        """What the page posts without showing it."""
+        return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.page))
+
     def press(self, path: str, **typed: str) -> httpx.Response:
-        hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.page))
-        return self.http.post(path, data=hidden | typed, headers={"origin": str(self.http.base_url).rstrip("/")})
+        return self.http.post(path, data=self.hidden | typed, headers={"origin": str(self.http.base_url).rstrip("/")})
 
 
 @pytest.fixture
@@ -229,7 +233,15 @@ def test_a_form_of_another_session_or_site_approves_nothing(emulator, browser):
         forged = browser.http.post("/agent/authorize", data=fields | {"csrf": "0" * 64})
         elsewhere = browser.http.post("/agent/authorize", data=fields, headers={"origin": "http://evil.example"})
         stranger = httpx.post(f"{emulator.base_url}/agent/authorize", data=fields, trust_env=False, timeout=300)
-        assert [forged.status_code, elsewhere.status_code, stranger.status_code] == [403, 403, 401]
+        ada = Browser(emulator.base_url)
+        ada.open(f"/agent/login?challenge={client.challenge}")
+        token = control_tokens.find(emulator.base_url)
+        assert token is not None
+        ada.open(ada.press("/agent/login", email="ada@example.org", token=token.reveal()).headers["location"])
+        of_another = browser.http.post("/agent/authorize", data=fields | {"csrf": ada.hidden["csrf"]})
+        ada.http.close()
+        refused = [forged.status_code, elsewhere.status_code, stranger.status_code, of_another.status_code]
+        assert refused == [403, 403, 401, 403]
         assert stranger.json()["error"] == "unauthorized"
         assert client.who() is None
 
@@ -310,6 +322,7 @@ def test_a_token_never_shows_itself(emulator):
     assert not any(token in text for text in shown)
 
 
+@pytest.mark.slow
 def test_a_snapshot_brings_triggers_back_and_a_reset_takes_them(start_emulator):
     with start_emulator(starter_credits=1_000) as own, own.triggers() as triggers:
         account = own.client().accounts.create("triggers")
@@ -327,6 +340,7 @@ def test_a_snapshot_brings_triggers_back_and_a_reset_takes_them(start_emulator):
             triggers.fire(hook, "gone")
 
 
+@pytest.mark.slow
 def test_triggers_go_on_after_a_restart_with_the_same_state(start_emulator, tmp_path):
     folder = {"state": str(tmp_path / "state"), "starter_credits": 1_000, "clock": f"frozen@{NOON}"}
     with start_emulator(**folder) as first, first.triggers() as triggers:

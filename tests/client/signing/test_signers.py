@@ -107,6 +107,7 @@ def test_signers_of_one_key_are_equal() -> None:
     assert LocalSigner.from_key(KEY) != KEY
 
 
+@pytest.mark.slow
 def test_a_saved_key_opens_here_and_in_other_wallets(tmp_path: Path) -> None:
     path = LocalSigner.from_key(KEY).save(tmp_path / "wallet.json", Secret("correct horse"))
     assert path.stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,194 @@
+"""Kernels that start at once, for notebooks under test: forked from a process that has imported what lessons import.
+
+A kernel of its own costs two seconds of imports for each of nearly forty notebooks. These are kernels as well, each a
+process of its own with nothing of another's state; only their imports were done before.
+
+``python warm_kernels.py serve SOCKET`` waits for orders and forks; it ends when its standard input does.
+``python warm_kernels.py start SOCKET ARGUMENT...`` is what Jupyter starts: it asks for a kernel, passes signals on, and
+ends as the kernel ends.
+"""
+
+import array
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+NAME = "svcnb-warm"
+_IMPORTS = (
+    "ipykernel.kernelapp", "ipywidgets", "anywidget", "pandas", "web3", "eth_account", "svcnb.lessons", "svcnb.launch",
+    "svcnb.client", "svcnb.toolkit", "svcnb.charts", "svcnb.panels", "svcnb.magics",
+)  # fmt: skip
+_MOST_BYTES = 1 << 20
+_LENGTH = struct.Struct("!I")
+
+
+class WarmKernels:
+    """Makes kernels warm for the notebooks of one run of pytest.
+
+    Args:
+        folder: An empty folder for the socket and the kernel specification.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        address = folder / "socket"
+        spec = folder / "kernels" / NAME
+        spec.mkdir(parents=True)
+        # Nothing of the site is needed to pass signals on.
+        command = [sys.executable, "-I", "-S", __file__, "start", str(address), "-f", "{connection_file}"]
+        spec.joinpath("kernel.json").write_text(
+            json.dumps({"argv": command, "display_name": NAME, "language": "python"}), encoding="utf-8"
+        )
+        os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_PATH")]))
+        self._server = subprocess.Popen(
+            [sys.executable, __file__, "serve", str(address)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._server.stdout is not None
+        self._server.stdout.readline()  # its door is open; whoever comes waits until it is warm
+
+    def stop(self) -> None:
+        """Ends the process that forks, and every kernel that is left."""
+        self._server.communicate()
+
+
+class _Server:
+    """Forks kernels and passes signals and exit codes on.
+
+    Args:
+        address: Path of the socket.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.bind(address)
+        self._door.listen()
+        self._chosen = selectors.DefaultSelector()
+        self._chosen.register(0, selectors.EVENT_READ)
+        self._chosen.register(self._door, selectors.EVENT_READ)
+        self._kernels: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of the process
+
+    def serve(self) -> None:
+        """Forks kernels on order until standard input ends, and ends those that are left."""
+        while True:
+            for key, _ in self._chosen.select():
+                if key.fileobj == 0:
+                    for watch in self._kernels:
+                        signal.pidfd_send_signal(watch, signal.SIGKILL)
+                    return
+                if key.fileobj is self._door:
+                    self._fork()
+                elif isinstance(key.fileobj, socket.socket):
+                    self._pass_on(key.fileobj, key.data)
+                elif key.fd in self._kernels:
+                    self._end(key.fd)
+
+    def _fork(self) -> None:
+        caller = self._door.accept()[0]
+        order, files = _receive(caller)
+        pid = os.fork()
+        if pid == 0:
+            self._chosen.close()
+            for each in (self._door, caller, *(other for _, other in self._kernels.values())):
+                each.close()
+            _become_kernel(order, files)
+        for file in files:
+            os.close(file)
+        watch = os.pidfd_open(pid)
+        self._kernels[watch] = (pid, caller)
+        self._chosen.register(watch, selectors.EVENT_READ)
+        self._chosen.register(caller, selectors.EVENT_READ, watch)
+
+    def _pass_on(self, caller: socket.socket, watch: int) -> None:
+        """Passes a signal on to a kernel; it is killed where whoever asked for it is gone."""
+        if watch not in self._kernels:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if received := caller.recv(1):
+                signal.pidfd_send_signal(watch, received[0])
+            else:
+                self._chosen.unregister(caller)
+                signal.pidfd_send_signal(watch, signal.SIGKILL)
+
+    def _end(self, watch: int) -> None:
+        pid, caller = self._kernels.pop(watch)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        for each in (watch, caller):
+            with contextlib.suppress(KeyError):
+                self._chosen.unregister(each)
+        os.close(watch)
+        with contextlib.suppress(OSError):
+            caller.send(bytes([status if status >= 0 else 128 - status]))
+        caller.close()
+
+
+def _become_kernel(order: dict[str, Any], files: list[int]) -> None:
+    status = 1
+    try:
+        for wanted, file in enumerate(files):
+            os.dup2(file, wanted)
+            os.close(file)
+        os.setsid()
+        os.chdir(order["cwd"])
+        os.environ.clear()
+        # The kernel watches its parent, which is this server, and ends with it.
+        os.environ.update(order["env"], JPY_PARENT_PID=str(os.getppid()))
+        sys.argv = ["ipykernel_launcher", *order["arguments"]]
+        sys.path[0] = ""  # as `python -m` does
+        from ipykernel import kernelapp
+
+        kernelapp.launch_new_instance()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        import atexit
+
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(status)
+
+
+def start(address: str, arguments: list[str]) -> int:
+    """Asks for a kernel and stands for it; its exit code."""
+    with socket.socket(socket.AF_UNIX) as server:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: server.send(bytes([number])))
+        server.connect(address)
+        order = json.dumps({"arguments": arguments, "cwd": os.getcwd(), "env": dict(os.environ)}).encode()  # noqa: PTH109
+        files = array.array("i", [0, 1, 2]).tobytes()
+        server.sendmsg([_LENGTH.pack(len(order))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+        server.sendall(order)
+        return server.recv(1)[0]
+
+
+def _receive(caller: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    head, files, _, _ = socket.recv_fds(caller, _LENGTH.size, 3)
+    (left,) = _LENGTH.unpack(head)
+    assert left <= _MOST_BYTES
+    parts = []
+    while left:
+        parts.append(caller.recv(left))
+        left -= len(parts[-1])
+    order: dict[str, Any] = json.loads(b"".join(parts))
+    return order, files
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        server = _Server(sys.argv[2])
+        os.write(1, b"open\n")
+        for name in _IMPORTS:
+            with contextlib.suppress(ImportError):  # of an extra that is not installed
+                __import__(name)
+        server.serve()
+    else:
+        sys.exit(start(sys.argv[2], sys.argv[3:]))
