@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
-import nbformat
 from jupyter_core.utils import ensure_event_loop
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
@@ -82,6 +81,7 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
         environment: Mapping[str, str],
         execution_timeout: float,
         said: IO[bytes],
+        executed: Callable[[NotebookNode], object],
         progress: Progress | None,
         own_kernel: bool,
         **_: Any,
@@ -99,6 +99,7 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
         )
         client.own_kernel = own_kernel
+        executed(nb_man.nb)  # papermill passes an incomplete notebook on in a file alone
         client.execute(env=dict(environment), stdout=said, stderr=said)
 
 
@@ -148,23 +149,24 @@ def execute(
         The notebook as far as it came, what ended it before its time, and what its kernel said.
     """
     logging.getLogger("papermill").setLevel(logging.WARNING)
-    # What papermill writes while cells run is nobody's to read yet.
-    with tempfile.TemporaryDirectory(prefix="svcnb-report-") as scratch, tempfile.TemporaryFile() as said:
-        running = Path(scratch) / "report.ipynb"
+    notebooks: list[NotebookNode] = []
+    with tempfile.TemporaryFile() as said:
         error: BaseException | None = None
         try:
             execute_notebook(
                 template,
-                running,
+                None,  # not written before secrets are masked
                 dict(parameters),
                 engine_name=ENGINE,
                 kernel_name="python3",
                 language="python",
                 progress_bar=False,
-                autosave_cell_every=0,  # beside what is saved between cells; a slow one would be warned about
+                request_save_on_cell_execute=False,
+                autosave_cell_every=0,
                 environment=environment,
                 execution_timeout=cell_timeout,
                 said=said,
+                executed=notebooks.append,
                 progress=progress,
                 own_kernel=own_kernel,
                 cwd=folder,
@@ -175,4 +177,4 @@ def execute(
             if threading.current_thread() is not threading.main_thread():
                 _close_loop()
         said.seek(0)
-        return Executed(nbformat.read(running, as_version=4), error, said.read().decode(errors="replace"))
+        return Executed(notebooks[0], error, said.read().decode(errors="replace"))

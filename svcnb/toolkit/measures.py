@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -19,11 +20,19 @@ _SEPARATOR: Final = "\x1f"
 _ONE_TEXT: Final = f"printf('{_SEPARATOR.join(['%s'] * len(_NAMES))}', {', '.join(_NAMES.values())})"
 """One text instead of five: the time goes into making Python objects."""
 
-_CHUNK: Final = 50_000
+_NUMBERS: Final = 4
+
+
+class _Codes(dict[bytes, int]):
+    """Numbers the texts that it is asked for, from 0 in the order of their first appearance."""
+
+    def __missing__(self, text: bytes) -> int:
+        self[text] = code = len(self)
+        return code
 
 
 def read_measures(connection: sqlite3.Connection | None, where: str, values: tuple[Any, ...]) -> DataFrame:
-    """Reads runs in parts: a million take about 3 seconds of processor time and 30 MB.
+    """Reads runs: a million take about 3 seconds of processor time and 70 MB.
 
     Args:
         connection: The record; None gives an empty frame.
@@ -38,20 +47,30 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     import pandas as pd
 
     query = f"SELECT started_at, elapsed, cost_cents, {_ONE_TEXT} FROM runs {where}"  # noqa: S608 - our own columns
-    known: dict[str, int] = {}
-    parts: list[tuple[Any, ...]] = [(np.empty(0), np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32))]
-    cursor = connection.execute(query, values) if connection is not None else None
-    while cursor is not None and (rows := cursor.fetchmany(_CHUNK)):
-        *numbers, texts = zip(*rows, strict=True)
-        coded = np.fromiter((known.setdefault(each, len(known)) for each in texts), dtype=np.int32, count=len(texts))
-        parts.append((np.array(numbers[0]), np.array(numbers[1]), np.array(numbers[2], dtype=np.int32), coded))
-    times, elapsed, cents, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.argsort(times, kind="stable")
-    split = [each.split(_SEPARATOR, len(_NAMES) - 1) for each in known]
-    columns = {"started_at": pd.to_datetime(np.round(times[order] * 1e6).astype(np.int64), unit="us", utc=True)}
+    known = _Codes()
+    numbers = np.empty((0, _NUMBERS))
+    if connection is not None:
+        usual, connection.text_factory = (
+            connection.text_factory,
+            known.__getitem__,
+        )  # SQLite hands over codes, not texts
+        try:
+            flat = chain.from_iterable(connection.execute(query, values))
+            numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)
+        finally:
+            connection.text_factory = usual
+    numbers = numbers[np.argsort(numbers[:, 0], kind="stable")]
+    times, elapsed, cents, codes = (
+        numbers[:, 0],
+        numbers[:, 1].copy(),
+        numbers[:, 2].astype(np.int32),
+        numbers[:, 3].astype(np.int32),
+    )
+    split = [each.decode(errors="replace").split(_SEPARATOR, len(_NAMES) - 1) for each in known]
+    columns = {"started_at": pd.to_datetime(np.round(times * 1e6).astype(np.int64), unit="us", utc=True)}
     for place, name in enumerate(_NAMES):
         codes_here, names = pd.factorize(np.array([each[place] for each in split], dtype=object))
-        codes_of = codes_here.astype(np.int32)[codes[order]] if known else codes
+        codes_of = codes_here.astype(np.int32)[codes] if known else codes
         columns[name] = pd.Categorical.from_codes(codes_of, [str(each) for each in names])
-    frame = pd.DataFrame(columns | {"elapsed": elapsed[order], "cost_cents": cents[order]})
+    frame = pd.DataFrame(columns | {"elapsed": elapsed, "cost_cents": cents})
     return frame[["started_at", "source", "status", "action", "elapsed", "cost_cents", "cid", "key"]]

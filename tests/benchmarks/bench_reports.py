@@ -54,7 +54,8 @@ def test_a_report_of_a_million_runs(year: dict[str, str], name: str, tmp_path: P
     command = [sys.executable, "-m", "svcnb", "report", name, "-p", "since=366d", "--file", name, "--quiet"]
     watch = (
         "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode\n"
-        "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(code, used.ru_maxrss, round(1000 * (used.ru_utime + used.ru_stime)))"
     )
     begun = time.perf_counter()
     done = subprocess.run(
@@ -62,9 +63,12 @@ def test_a_report_of_a_million_runs(year: dict[str, str], name: str, tmp_path: P
         text=True, check=True, timeout=600,
     )  # fmt: skip
     took = time.perf_counter() - begun
-    code, peak = map(int, done.stdout.split()[-2:])
+    code, peak, cpu_ms = map(int, done.stdout.split()[-3:])
     size = (tmp_path / f"{name}.html").stat().st_size
-    print(f"{name}: {took:.1f} s, {peak / 1024:.0f} MiB in the largest process, page {size / 1000:.0f} kB")
+    print(
+        f"{name}: {took:.1f} s, {cpu_ms / 1000:.1f} s of processor time, "
+        f"{peak / 1024:.0f} MiB in the largest process, page {size / 1000:.0f} kB"
+    )
     assert code == 0, done.stderr
     assert peak < MOST_KIB
     assert size < MOST_PAGE

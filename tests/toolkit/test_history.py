@@ -93,6 +93,45 @@ def test_the_past_is_filtered_and_becomes_a_frame(past) -> None:
     assert frame["cost_cents"].sum() == 13
 
 
+def test_measures_hold_the_figures_of_every_run_oldest_first(tmp_path) -> None:
+    file = tmp_path / "history.sqlite"
+    given: list[dict[str, Any]] = [
+        {
+            "started_at": NOON + 7.654321,
+            "action": "größe % \x1f ' 中",
+            "elapsed": 0.1 + 0.2,
+            "cost_cents": 2_000_000_000,
+        },
+        {"started_at": NOON, "action": "", "status": "failed", "key_hash": ""},
+        {"started_at": NOON + 7.654321, "source": "trigger", "status": "running", "cost_cents": 0},
+        {"started_at": NOON + 3, "elapsed": 1e-9},
+    ]
+    with open_(file) as connection:
+        for number, changes in enumerate(given):
+            connection.execute(INSERT, row(run_id=f"r{number}", **changes))
+    history = History(file)
+    columns = ("started_at", "source", "status", "action", "elapsed", "cost_cents", "cid", "key")
+    expected = [
+        (
+            run.started_at,
+            run.source,
+            run.status,
+            run.action or run.cid,
+            run.elapsed,
+            run.cost_cents,
+            run.cid,
+            run.key_hash,
+        )
+        for run in sorted(history.runs(), key=lambda run: (run.started_at, run.run_id))
+    ]
+    frame = history.measures()
+    assert tuple(frame.columns) == columns
+    assert list(frame.itertuples(index=False, name=None)) == expected
+    assert history.measures(status="success").shape == (2, len(columns))
+    assert history.measures(key="0x" + "33" * 32).empty
+    assert list(History(tmp_path / "none.sqlite").measures().columns) == list(columns)
+
+
 def triggered(count: int) -> SimpleNamespace:
     """A triggers service with one trigger and so many runs, the first of which failed."""
     runs = [
