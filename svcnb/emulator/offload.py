@@ -1,22 +1,28 @@
 """Runs work on large untrusted values outside of the event loop.
 
 JSON of some hundred kilobytes takes milliseconds to parse or to write. Anything larger than `LARGE_BYTES` goes to one
-thread, one piece of work at a time, so that the event loop has its turns in between.
+thread, one piece of work at a time, so that the event loop has its turns in between. Accounts take turns.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import OrderedDict, deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import cache, partial
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES: Final = 64 * 1024
 """Texts up to this size are handled on the event loop: at most 5 ms each."""
+
+current_account: ContextVar[str] = ContextVar("current_account", default="")
+"""Whose work it is that the current task does; empty where no key was resolved."""
 
 _LOOKED_AT: Final = 2_000
 
@@ -29,7 +35,7 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Its arguments.
         **kwargs: Its arguments by name.
     """
-    return await asyncio.get_running_loop().run_in_executor(_thread(), partial(work, *args, **kwargs))
+    return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
 
 
 def is_large(value: object) -> bool:
@@ -55,6 +61,43 @@ def is_large(value: object) -> bool:
     return bool(pending)
 
 
+class FairQueue:
+    """One thread that does the work of accounts in turns: a piece of one, then a piece of the next."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="svcnb-large-values")
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
+
+    def submit(self, account: str, work: Callable[[], T]) -> Future[T]:
+        """Adds a piece of work.
+
+        Args:
+            account: Whose it is.
+            work: A function that needs no event loop.
+        """
+        done: Future[T] = Future()
+        with self._lock:
+            self._waiting.setdefault(account, deque()).append((done, work))
+        self._thread.submit(self._do_next)
+        return done
+
+    def _do_next(self) -> None:
+        with self._lock:
+            account, pieces = self._waiting.popitem(last=False)
+            done, work = pieces.popleft()
+            if pieces:
+                self._waiting[account] = pieces  # behind the other accounts
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for it
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+
 @cache
-def _thread() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="svcnb-large-values")
+def _queue() -> FairQueue:
+    return FairQueue()

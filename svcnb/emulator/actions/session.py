@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import copy_context
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -105,6 +106,8 @@ class Session:
         # What a run before left is on its way back, and not this one's.
         self._found_bytes = 0 if alone else isolate.grown_bytes() or 0
         self.answered = False
+        # Tasks begin where the isolate speaks, and do what they do for the account of the run.
+        self._context = copy_context()
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
         self._logs: list[str] = []
@@ -261,7 +264,7 @@ class Session:
             size: Bytes that it holds.
         """
         self._in_flight_bytes += size
-        task = self._calls[number] = asyncio.ensure_future(work)
+        task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
         task.add_done_callback(lambda _: self._done(number, size))
 
     def _done(self, number: int, size: int) -> None:

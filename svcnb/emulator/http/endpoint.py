@@ -16,6 +16,7 @@ from starlette.responses import Response
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answer
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
+from svcnb.emulator.offload import current_account
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller
@@ -60,6 +61,7 @@ class Call:
     @caller.setter
     def caller(self, caller: Caller) -> None:
         self._caller = caller
+        current_account.set(caller.billing_wallet)
 
     @property
     def known_caller(self) -> Caller | None:
