@@ -110,6 +110,15 @@ def handles(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
+def steady_handles(pid: int) -> int:
+    """How many handles there are once the warm processes of the engine have theirs."""
+    seen = [handles(pid)]
+    while len(seen) < 20 or len(set(seen[-20:])) > 1:
+        time.sleep(0.1)
+        seen.append(handles(pid))
+    return seen[-1]
+
+
 class Watch:
     """Calls something again and again beside the load, and notes how long each call took."""
 
@@ -207,12 +216,12 @@ def malformed(chance: random.Random) -> bytes:
     body = chance.choice(
         [b"{", b"[" * 5_000, b'{"a":1e999}', b'"' + b'\\"' * 2_000, b"\xff\xfe", junk, b"{}", b"null", b'{"code":1}']
     )
-    head = f"{chance.choice(['GET', 'POST', 'PUT', 'BREW', 'DELETE', 'PATCH'])} {path} HTTP/1.1\r\nHost: a\r\n".encode()
+    head = f"{chance.choice(['GET', 'POST', 'PUT', 'BREW', 'DELETE', 'PATCH'])} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n".encode()
     return chance.choice(
         [
             junk,
             b"GET /\r\n\r\n",
-            b"GET " + b"/a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+            b"GET " + b"/a" * 40_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
             head,
             head + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
             head + b"Content-Length: -1\r\n\r\n",
@@ -232,7 +241,7 @@ def test_malformed_requests_get_no_5xx_but_503_and_leave_nothing_open(start_emul
     emulator = start_emulator()
     address = urlsplit(emulator.base_url)
     where = (str(address.hostname), int(address.port or 0))
-    before = handles(emulator.pid)
+    before = steady_handles(emulator.pid)
 
     def send(number: int) -> str:
         chance = random.Random(number)
@@ -266,5 +275,6 @@ def test_malformed_requests_get_no_5xx_but_503_and_leave_nothing_open(start_emul
         f"{handles(emulator.pid)} after; memory {resident_mib(emulator.pid):.0f} MiB"
     )
     assert not [status for status in seen if status.startswith("5") and status != "503"]
+    assert seen["422"] > 0, "none came as far as an endpoint"
     assert handles(emulator.pid) <= before + 5
     assert httpx.get(f"{emulator.base_url}/health", trust_env=False).status_code == 200
