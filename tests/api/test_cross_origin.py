@@ -85,6 +85,12 @@ def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
     assert wire.call("GET", "list_groups", "a key", headers={"Host": "evil.example"}).status_code == 403
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "0.0.0.0:80", "[::1]:80", "[::ffff:127.0.0.1]:80"])
+def test_the_names_and_addresses_of_this_machine_are_known(wire, host):
+    """An address cannot be pointed elsewhere, as a name can; actions use any of them."""
+    assert wire.call("POST", "/rpc", json=ASKED, headers={"Host": host}).json()["result"] == hex(31337)
+
+
 def test_webhooks_stay_public(wire):
     answer = wire.call("POST", "/webhook/3f0c8a52-0000-4000-8000-000000000000", json={}, headers={"Origin": PAGE})
     assert answer.status_code == 404

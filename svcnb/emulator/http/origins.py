@@ -43,9 +43,9 @@ class Origins:
         return path == RPC and _scheme(origin).endswith("-extension")
 
     def knows_name(self, headers: Headers) -> bool:
-        """Whether the name by which the caller reached the emulator can be its own."""
+        """Whether the name by which the caller reached the emulator can be its own. An IP address cannot be rebound."""
         name = _name(f"//{headers.get('host', '')}")
-        return not self._checks_names or is_local_name(name) or name in self._names
+        return not self._checks_names or name == "localhost" or _is_address(name) or name in self._names
 
 
 def parse_origin(text: str) -> str:
@@ -78,14 +78,12 @@ def host_of(origin: str) -> str:
     return _name(origin)
 
 
-def is_local_name(name: str) -> bool:
-    """Whether a host name or address means the machine itself, whatever a name server says."""
-    if name == "localhost":
-        return True
+def _is_address(name: str) -> bool:
     try:
-        return ip_address(name).is_loopback
+        ip_address(name)
     except ValueError:
         return False
+    return True
 
 
 def is_own_place(origin: str, headers: Headers) -> bool:
