@@ -109,6 +109,7 @@ async def test_trouble_with_the_chain_is_503_and_no_401() -> None:
     assert trouble.value.status == 503
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_arbitrary_text_is_ignored_and_never_an_error(value: str) -> None:
     assert decode_wallet_auth(value) is None

@@ -62,6 +62,7 @@ def test_the_limit_is_102400_bytes(room: Any):
     assert "Console log is too long, maximum 102400 bytes" in room.error(source, {"n": 102_400})
 
 
+@pytest.mark.slow
 def test_the_log_of_a_failed_run_is_kept_for_inspection(room: Any):
     outcome = room.run("const main = () => { console.log('before'); throw new Error('x'); }")
     assert (outcome.ok, outcome.logs) == (False, "before\n")

@@ -305,6 +305,7 @@ def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(
     assert {run.exception(600) is None and run.result().error_kind for run in endless} <= {"host", False}
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @several_cores
 def test_a_process_that_serves_again_leaves_the_kept_cores_for_the_length_of_a_run_only(new_room: Any):

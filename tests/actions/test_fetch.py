@@ -74,6 +74,7 @@ def test_redirects_are_followed_unless_told_otherwise(web: Any):
     assert web(source) == [True, "/price", 302, "/price", "TypeError", "TypeError"]
 
 
+@pytest.mark.slow
 def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, site: Any):
     source = """const main = async (url) => {
       let n = 0;

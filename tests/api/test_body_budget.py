@@ -87,6 +87,7 @@ def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(
     assert run(http, greedy).json()["response"] == [1]
 
 
+@pytest.mark.slow
 def test_bodies_of_all_callers_are_held_up_to_a_limit(flood: Any) -> None:
     http, sockets, new_key = flood
     keys = [new_key() for _ in range(3)]

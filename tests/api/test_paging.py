@@ -145,6 +145,7 @@ def test_strict_paging_is_empty_beyond_the_end(local):
     assert names(account, page_number=1, page_size=100) == ["g3", "g4"]
 
 
+@pytest.mark.slow
 def test_a_list_is_answered_however_much_it_holds(account):
     """Reference facts 2.4.1: a page larger than the list is the whole list. A read has no block's gas to fit into."""
     names = [f"{number:02} " + "n" * 25_000 for number in range(24)]

@@ -42,6 +42,7 @@ def test_what_is_no_list_of_parameters_is_refused_before_anything_runs(scripted,
         scripted(lambda _request: answer(1)).map(DOUBLE, params)
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
 def test_every_run_keeps_its_place_and_failures_stop_nobody(svc) -> None:
@@ -90,6 +91,7 @@ def test_no_more_runs_than_asked_for_go_at_once(scripted) -> None:
     assert most == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
 def test_an_overloaded_service_is_given_time_and_every_run_ends(scripted, status) -> None:
     refusals = {n: n % 3 for n in range(12)}

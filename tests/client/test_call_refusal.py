@@ -71,6 +71,7 @@ def state(svc: Any) -> list[Any]:
     return [*svc.wallets.list(), *groups, *held, *svc.actions.list(), *svc.usage_keys.list()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_the_missing_right_is_named_and_its_repair_works_for(name, account) -> None:
     missing, call = CALLS[name]

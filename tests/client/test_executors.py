@@ -48,6 +48,7 @@ def executor(request, processes):
             yield pool
 
 
+@pytest.mark.slow
 def test_runs_are_carried_out_there_and_told_of_here(svc, executor) -> None:
     records: list[Any] = []
     svc.on_run.append(records.append)

@@ -124,6 +124,7 @@ def test_runs_are_listed_with_their_logs(own: Emulator) -> None:
     assert "seen" in own.run_record(run.request_id)["logs"]
 
 
+@pytest.mark.slow
 def test_state_tells_no_secret(start_emulator: Callable[..., Emulator]) -> None:
     running = start_emulator(control_token="a-marked-token")
     account = running.client().accounts.create("secret")

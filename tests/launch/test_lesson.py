@@ -28,6 +28,7 @@ def first_outputs(name: str) -> tuple[object, ...]:
     return emulator.contract_address, account.wallet_address, account.api_key.reveal(), emulator.clock.now()
 
 
+@pytest.mark.slow
 def test_a_lesson_gives_the_same_keys_and_time_again() -> None:
     assert first_outputs("one") == first_outputs("one")
 

@@ -85,6 +85,7 @@ class _ReadAlone:
         return data
 
 
+@pytest.mark.slow
 def test_every_vector_by_every_way_in(cid_vectors, content, tmp_path: Path) -> None:
     for vector in cid_vectors:
         data, wanted = content(vector), vector["cid"]

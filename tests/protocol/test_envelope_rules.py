@@ -216,6 +216,7 @@ def test_the_size_is_that_of_the_compact_json_of_what_was_received() -> None:
     assert _refused("x" * 4095).rule == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1_000, 100_000])
 def test_depth_is_refused_and_does_not_end_the_process(limit: int) -> None:
     before = sys.getrecursionlimit()

@@ -16,6 +16,7 @@ from svcnb.reports.summary import Summary
 from svcnb.reports.unattended import NotificationFailed, ReportRunning, delete_old, locked, notify
 
 
+@pytest.mark.slow
 def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
     with locked(tmp_path, "spend"):
         code = "import sys; from pathlib import Path; from svcnb.reports.unattended import locked\n"

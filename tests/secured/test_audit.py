@@ -41,6 +41,7 @@ def test_every_log_of_the_account_is_in_the_audit_in_order(busy, witness) -> Non
     assert [int(entry.time.timestamp()) for entry in busy.audit()] == times
 
 
+@pytest.mark.slow
 def test_names_and_initial_contents_are_told(busy, action) -> None:
     told = [entry.what for entry in busy.audit()]
     wallet = busy.wallets.list()[0].address[:10]
@@ -64,6 +65,7 @@ def test_the_audit_is_a_frame(busy) -> None:
     assert list(busy.audit(until_block=until).to_frame()["block"].unique())[-1] == until
 
 
+@pytest.mark.slow
 def test_what_the_events_add_up_to_is_what_the_contract_says(busy, witness) -> None:
     number = int(busy.api_key_hash, 16)
     past = busy._session.drive(history.read(busy._account.chain, number))
@@ -146,6 +148,7 @@ def test_calls_inside_a_contract_wallets_own_call_are_read(emulator, svc, fund) 
     assert second.who == f"admin {vault.address[:10].lower()}… (contract), signed by {keeper.address[:10].lower()}…"
 
 
+@pytest.mark.slow
 def test_permissions_are_what_the_past_adds_up_to(busy) -> None:
     said = [(item.subject, item.permission) for item in busy.permissions()]
     assert ("group 1 'signers'", "permits every action") in said

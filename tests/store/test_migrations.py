@@ -209,7 +209,7 @@ def test_a_migration_of_a_run_history_that_fails_changes_nothing(tmp_path, monke
         connection.executescript((KEPT / "history-0.sql").read_text())
     with monkeypatch.context() as patched:
         patched.setattr(record_schema.VERSIONS, "steps", {0: fail})
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(ConfigError, match="no such table"):
             History(path).total_cents()
     assert History(path).total_cents() == 2
 

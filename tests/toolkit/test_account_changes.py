@@ -35,6 +35,7 @@ def test_the_events_of_the_account_in_the_period_are_listed_oldest_first(svc) ->
     assert "GroupAdded" not in [each.event for each in read_changes(svc, [], before).entries]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_said(svc) -> None:
     key = svc.usage_keys.create("runner", execute_in_groups=[])
     with_usage_key = read_changes(svc.with_key(key), svc.usage_keys.list(), Period.back("1h"))

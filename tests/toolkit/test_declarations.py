@@ -40,6 +40,7 @@ def check(tmp_path):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize(
     "source",

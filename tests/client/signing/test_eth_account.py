@@ -127,6 +127,7 @@ _ATOMS = (
 )
 
 
+@pytest.mark.slow
 @given(fields=st.lists(st.one_of(_ATOMS), min_size=1, max_size=5), repeats=st.integers(0, 3))
 def test_eth_account_recovers_nested_structs_and_arrays_of_every_atomic_type(
     fields: list[tuple[str, Any]], repeats: int
