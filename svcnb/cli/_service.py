@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Any, TextIO
@@ -43,11 +43,29 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--profile", metavar="NAME", help="Address and key that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
     def command(*given: Any, profile: str | None, **options: Any) -> Any:
-        if profile is not None:
-            os.environ["SVC_PROFILE"] = profile
-        return function(*given, **options)
+        with environment(SVC_PROFILE=profile) if profile is not None else nullcontext():
+            return function(*given, **options)
 
     return command
+
+
+@contextmanager
+def environment(**values: str | None) -> Iterator[None]:
+    """Sets variables of this process, or removes those that are None, and gives the old ones back at the end."""
+    before = {name: os.environ.get(name) for name in values}
+    try:
+        _set(values)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def read_secret(file: Path) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._examples import examples
-from svcnb.cli._service import read_secret
+from svcnb.cli._service import environment, read_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,9 +62,7 @@ def _belongs_to_an_account(url: str, key: Secret) -> bool:
     from svcnb.client import Client
 
     # The stored settings are about to be replaced, and need not be there yet.
-    os.environ.pop("SVC_PROFILE", None)
-    os.environ["SVCNB_CONFIG"] = os.devnull
-    with Client(url, api_key=key) as service:
+    with environment(SVC_PROFILE=None, SVCNB_CONFIG=os.devnull), Client(url, api_key=key) as service:
         return service.accounts.exists()
 
 

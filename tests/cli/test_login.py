@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -26,9 +27,9 @@ def home(svcnb, tmp_path: Path):
 
 
 def key_of(svcnb, emulator: Emulator) -> str:
-    return str(
-        json.loads(svcnb("account", "create", "mine", "--json", SVC_BASE_URL=emulator.base_url).stdout)["api_key"]
-    )
+    made = svcnb("account", "create", "mine", "--json", SVC_BASE_URL=emulator.base_url)
+    assert made.returncode == ExitCode.OK, made.stderr
+    return str(json.loads(made.stdout)["api_key"])
 
 
 def test_a_stored_key_is_used_without_options_and_no_one_else_may_read_it(home, svcnb, emulator: Emulator) -> None:
@@ -57,6 +58,18 @@ def test_a_profile_keeps_the_others_and_is_chosen_by_option_or_environment(home,
     unknown = run("account", "exists", "--profile", "tset")
     assert unknown.returncode == ExitCode.USAGE
     assert "it has test" in unknown.stderr
+
+
+def test_the_environment_of_the_process_is_as_before_once_a_command_has_ended(home, svcnb, emulator: Emulator) -> None:
+    run, _ = home
+    key = key_of(svcnb, emulator)
+    before = dict(os.environ)
+    assert (
+        run("login", "--base-url", emulator.base_url, "--profile", "test", "--key-file", "-", stdin=key).returncode == 0
+    )
+    assert run("account", "exists", "--profile", "test").returncode == 0
+    assert run("account", "exists", "--profile", "tset").returncode == ExitCode.USAGE
+    assert dict(os.environ) == before
 
 
 def test_an_unknown_key_is_not_stored_unless_it_is_asked_for(home, emulator: Emulator) -> None:
