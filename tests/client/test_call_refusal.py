@@ -118,6 +118,7 @@ def test_over_http_the_changes_of_a_chain_secured_account_are_its_owner_s(emulat
     assert [group.name for group in mine.groups.list()] == ["y"]
 
 
+@pytest.mark.slow
 def test_an_expired_key_is_told_to_be_so(start_emulator) -> None:
     emulator = start_emulator(starter_credits=100)
     svc = emulator.client().with_key(emulator.client().accounts.create("old"))

@@ -179,6 +179,7 @@ def test_threads_and_processes_write_the_same_file(tmp_path, scripted) -> None:
     assert len(rows(file)) == 100
 
 
+@pytest.mark.slow
 def test_many_who_open_a_new_record_at_the_same_moment_all_get_in(tmp_path) -> None:
     for attempt in range(25):
         file, together = tmp_path / str(attempt) / "history.sqlite", threading.Barrier(6)

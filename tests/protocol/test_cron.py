@@ -91,6 +91,7 @@ _FIELD = st.sets(st.integers(0, 59), min_size=1, max_size=4).map(lambda found: "
 
 
 @given(seconds=_FIELD, minutes=_FIELD)
+@pytest.mark.slow
 def test_the_verdict_agrees_with_a_day_of_ticks(seconds, minutes):
     text = f"{seconds} {minutes} * * * *"
     from cronsim import CronSim
