@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,24 @@ async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
     leave.set()
     await asyncio.gather(first[1], *line)
     assert (len(came), places.waiting) == (5, 0)
+
+
+async def test_two_accounts_together_leave_places_to_those_that_hold_none():
+    places = Places(16)
+    async with AsyncExitStack() as held:
+        for account in ["greedy"] * 12 + ["second"] * 2:
+            await held.enter_async_context(places.held_by(account))
+        lines = [
+            asyncio.ensure_future(held.enter_async_context(places.held_by(account))) for account in ("greedy", "second")
+        ]
+        await asyncio.sleep(0)
+        assert places.waiting == 2
+        for account in ("modest", "newcomer"):
+            await held.enter_async_context(places.held_by(account))
+        assert places.waiting == 2
+        for line in lines:
+            line.cancel()
+        await asyncio.gather(*lines, return_exceptions=True)
 
 
 async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
@@ -286,11 +305,17 @@ def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
     assert max(heard_in.count(turn) for turn in set(heard_in)) <= 16
 
 
+def two_processes(room: Any) -> None:
+    """Two of the engine `fast`, and no third: a run that waited for the first would ask for one."""
+    room.until(lambda: room.engine.state().ready == 1, "the first process is ready")
+    assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]
+    room.until(lambda: room.engine.state().ready == 2, "both processes are ready")
+
+
 @pytest.mark.engine
 def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(new_room: Any):
     room = new_room(kind="fast", processes=2)
-    room.until(lambda: room.value(WORKS, 0, host=room.host(account="modest")) == [0], "it serves")
-    room.until(lambda: room.engine.state().ready == 2, "both processes are ready")
+    two_processes(room)
     pool = room.engine._pool
     known(room.engine._shares)
     spawner = pool._host._spawner.pid
@@ -298,6 +323,27 @@ def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(
     try:
         endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(3)]
         room.until(lambda: room.engine.state().running == 1 and len(pool._waiting) == 2, "one runs, two wait")
+        assert room.value(WORKS, 9, host=room.host(account="modest")) == [9]
+    finally:
+        os.kill(spawner, signal.SIGCONT)
+    room.call(room.engine.stop())
+    assert {run.exception(600) is None and run.result().error_kind for run in endless} <= {"host", False}
+
+
+@pytest.mark.engine
+def test_the_last_process_is_not_for_an_account_with_other_runs_under_way_however_little_it_used(new_room: Any):
+    room = new_room(kind="fast", processes=2)
+    two_processes(room)
+    shares = room.engine._shares
+    now = shares._as_of
+    shares._clock = lambda: now  # nothing is forgotten
+    shares._used = dict.fromkeys(("modest", "greedy"), 1000.0)
+    spawner = room.engine._pool._host._spawner.pid
+    os.kill(spawner, signal.SIGSTOP)  # no other process is started
+    try:
+        endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(2)]
+        room.until(lambda: room.engine.state().running + len(room.engine._pool._waiting) == 2, "both were looked at")
+        assert room.engine.state().running == 1
         assert room.value(WORKS, 9, host=room.host(account="modest")) == [9]
     finally:
         os.kill(spawner, signal.SIGCONT)

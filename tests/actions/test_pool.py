@@ -318,7 +318,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
 def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
     room = new_room(spares=1)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
-    room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready == 1, "one runs, one is spare")
+    room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready >= 1, "one runs, one is spare")
     (session,) = room.engine._sessions
     running = session._isolate.pid
 

@@ -9,6 +9,7 @@ specification of the service, for a machine that does nothing else.
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import random
 import socket
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -119,34 +121,38 @@ def steady_handles(pid: int) -> int:
     return seen[-1]
 
 
+def call_again_and_again(service: str, pid: int, request: dict[str, Any], told: Connection) -> None:
+    """Sends a request every 50 ms until it is told to end: the times, the statuses, the most memory of the service."""
+    times_ms, statuses, most_mib = [], Counter[int](), 0.0
+    with httpx.Client(base_url=service, timeout=120, trust_env=False) as http:
+        told.send("ready")
+        while not told.poll(0.05):
+            start = time.perf_counter()
+            statuses[http.request(**request).status_code] += 1
+            times_ms.append((time.perf_counter() - start) * 1000)
+            most_mib = max(most_mib, resident_mib(pid))
+    told.send((times_ms, statuses, most_mib))
+
+
 class Watch:
-    """Calls something again and again beside the load, and notes how long each call took."""
+    """Calls something again and again beside the load, from a process of its own, and notes how long each call took."""
 
-    def __init__(self, emulator: Emulator, call: Callable[[httpx.Client], httpx.Response]) -> None:
-        self.times_ms: list[float] = []
-        self.statuses: Counter[int] = Counter()
-        self.most_mib = 0.0
-        self._emulator = emulator
-        self._call = call
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-
-    def _run(self) -> None:
-        with httpx.Client(base_url=self._emulator.base_url, timeout=120, trust_env=False) as http:
-            while not self._end.wait(0.05):
-                start = time.perf_counter()
-                self.statuses[self._call(http).status_code] += 1
-                self.times_ms.append((time.perf_counter() - start) * 1000)
-                self.most_mib = max(self.most_mib, resident_mib(self._emulator.pid))
+    def __init__(self, emulator: Emulator, **request: Any) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, told = context.Pipe()
+        given = (emulator.base_url, emulator.pid, request, told)
+        self._process = context.Process(target=call_again_and_again, args=given, daemon=True)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        self._thread.start()
+        self._process.start()
+        assert self._connection.recv() == "ready"
         try:
             yield
         finally:
-            self._end.set()
-            self._thread.join()
+            self._connection.send("end")
+            self.times_ms, self.statuses, self.most_mib = self._connection.recv()
+            self._process.join()
 
     @property
     def p99_ms(self) -> float:
@@ -160,7 +166,12 @@ def account(http: httpx.Client, name: str) -> str:
 
 
 def run(http: httpx.Client, key: str, code: str, params: dict[str, Any]) -> httpx.Response:
-    return http.post(f"{API}/svc_action", headers={"X-Api-Key": key}, json={"code": code, "js_params": params})
+    return http.request(**request_to_run(key, code, params))
+
+
+def request_to_run(key: str, code: str, params: dict[str, Any]) -> dict[str, Any]:
+    body = {"code": code, "js_params": params}
+    return {"method": "POST", "url": f"{API}/svc_action", "headers": {"X-Api-Key": key}, "json": body}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -175,8 +186,8 @@ def test_hostile_actions_hold_up_nobody_and_leave_nothing(
         keys = [account(http, f"hostile {n}") for n in range(3)]
         neighbour = account(http, "neighbour")
         assert run(http, neighbour, NEIGHBOUR, {"n": 1}).json()["response"] == 2
-        health = Watch(emulator, lambda client: client.get("/health"))
-        runs = Watch(emulator, lambda client: run(client, neighbour, NEIGHBOUR, {"n": 1}))
+        health = Watch(emulator, method="GET", url="/health")
+        runs = Watch(emulator, **request_to_run(neighbour, NEIGHBOUR, {"n": 1}))
         jobs = list(itertools.islice(zip(itertools.cycle(HOSTILE), itertools.cycle(keys)), ACTIONS))
         began = time.monotonic()
         with health.running(), runs.running(), ThreadPoolExecutor(AT_ONCE) as pool:

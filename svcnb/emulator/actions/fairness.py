@@ -16,6 +16,7 @@ _HALF_LIFE_S = 2.0
 _FORGOTTEN = 0.005
 _CLEARLY = 1.25
 _PART_FOR_OTHERS = 4
+_PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
@@ -65,12 +66,14 @@ class Places:
     """Places to run in. One account never has all of them, and who has the fewest gets the next.
 
     Args:
-        count: How many there are. Of four and more, a quarter is kept from an account that has the others already.
+        count: How many there are. Of four and more, a quarter is kept from an account that has the others already. Of
+            eight and more, an eighth is kept for accounts that have none, however many others share the rest.
     """
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._most = count - count // _PART_FOR_OTHERS
+        self._shared = count - count // _PART_FOR_NEWCOMERS
         self._held: Counter[str] = Counter()
         self._line: list[tuple[str, asyncio.Future[None]]] = []
 
@@ -78,6 +81,10 @@ class Places:
     def waiting(self) -> int:
         """How many wait in line."""
         return len(self._line)
+
+    def of(self, account: str) -> int:
+        """How many an account has."""
+        return self._held[account]
 
     @asynccontextmanager
     async def held_by(self, account: str) -> AsyncIterator[None]:
@@ -92,7 +99,8 @@ class Places:
             self._leave(account)
 
     def _free_for(self, account: str) -> bool:
-        return self._held.total() < self._count and self._held[account] < self._most
+        has = self._held[account]
+        return has < self._most and self._held.total() < (self._shared if has else self._count)
 
     async def _stand_in_line(self, account: str) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()

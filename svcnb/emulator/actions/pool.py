@@ -34,8 +34,10 @@ class Pool:
     Args:
         new_host: Makes the host that starts processes; called again when one is lost.
         spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
-            lately. While they run low, up to four times as many are kept, until there were enough for half a minute.
+            lately; while several accounts want them, only for a run that is its account's only one. While they run low,
+            up to four times as many are kept, until there were enough for half a minute.
         shares: What accounts used lately.
+        runs_of: How many runs an account has under way, those that wait for an isolate included.
         reuse: Whether isolates come back by `give`. Those on loan then count as kept, and more are started only for
             runs that have waited for some time.
         idle: How many of them to keep until the first run, and when there was none for half a minute; None is all.
@@ -48,6 +50,7 @@ class Pool:
         *,
         spares: int,
         shares: Shares,
+        runs_of: Callable[[str], int] = lambda _: 1,
         reuse: bool = False,
         idle: int | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -62,6 +65,7 @@ class Pool:
         self._lent = 0
         self._reserve = min(1, spares - 1)
         self._shares = shares
+        self._runs_of = runs_of
         self._ready: deque[Isolate] = deque()
         self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
         self._starting: set[asyncio.Task[None]] = set()
@@ -196,7 +200,9 @@ class Pool:
 
     def _may_take(self, account: str) -> bool:
         ready = len(self._ready)
-        return ready > self._reserve or (ready > 0 and not self._shares.greedy(account))
+        if ready == 0 or ready > self._reserve:
+            return ready > 0
+        return not self._shares.greedy(account) and (self._runs_of(account) <= 1 or not self._shares.contested)
 
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()

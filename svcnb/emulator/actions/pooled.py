@@ -81,7 +81,9 @@ class PooledEngine(ABC):
         self._reuse = reuse
         self._places = Places(concurrency)
         self._shares = Shares()
-        self._pool = Pool(self._new_host, spares=spares, shares=self._shares, reuse=reuse, idle=idle)
+        self._pool = Pool(
+            self._new_host, spares=spares, shares=self._shares, runs_of=self._places.of, reuse=reuse, idle=idle
+        )
         self._sessions: set[Session] = set()
         self._watch: asyncio.Task[None] | None = None
         self._stopped = True
