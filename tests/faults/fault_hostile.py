@@ -138,6 +138,9 @@ class Watch:
     """Calls something again and again beside the load, from a process of its own, and notes how long each call took."""
 
     def __init__(self, emulator: Emulator, **request: Any) -> None:
+        self.times_ms: list[float] = []
+        self.statuses: Counter[int] = Counter()
+        self.most_mib = 0.0
         context = multiprocessing.get_context("spawn")
         self._connection, told = context.Pipe()
         given = (emulator.base_url, emulator.pid, request, told)
