@@ -21,6 +21,7 @@ from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
+from svcnb.emulator.offload import current_account
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
@@ -54,6 +55,24 @@ def test_parallel_writes_use_several_payers_and_each_gets_its_own_answer(world: 
     blocks = range(before + 1, world.w3.eth.block_number + 1)
     senders = {world.w3.eth.get_transaction_by_block(number, 0)["from"].lower() for number in blocks}
     assert senders == set(world.chain.payers)
+
+
+def test_the_write_of_one_account_does_not_wait_for_all_those_of_another(world: World) -> None:
+    ended: list[str] = []
+
+    async def write(account: str, name: str) -> None:
+        current_account.set(account)  # each task has its own
+        await world.chain.write("addGroup", KEY, name, "", [], [])
+        ended.append(name)
+
+    async def together() -> None:
+        many = [asyncio.create_task(write("greedy", str(n))) for n in range(40)]
+        await asyncio.sleep(0)  # they stand in line
+        await asyncio.gather(asyncio.create_task(write("modest", "modest")), *many)
+
+    world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
+    world.run(together())
+    assert ended.index("modest") < 12
 
 
 def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:

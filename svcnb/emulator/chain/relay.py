@@ -1,7 +1,8 @@
 """The payers: wallets of the service that send managed writes, several at a time.
 
 Every write is tried as a call first, so a refusal costs nothing and is known by name. Each payer has one transaction
-under way at most, which keeps its nonces in order without waiting for the chain to count them.
+under way at most, which keeps its nonces in order without waiting for the chain to count them. Accounts take turns: who
+has the fewest writes under way gets the next payer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractReve
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import sign
+from svcnb.emulator.fair_limit import FairLimit
 from svcnb.emulator.keys.secp import address_of
+from svcnb.emulator.offload import current_account
 from svcnb.emulator.store import Store
 from svcnb.protocol.abi import AbiError
 from svcnb.protocol.contract import Function, decode_revert
@@ -82,9 +85,8 @@ class Relay:
         self._store = store
         self._delay_s = delay_s
         self._payers = payers
-        self._free: asyncio.LifoQueue[Wallet] = asyncio.LifoQueue()
-        for payer in reversed(payers):
-            self._free.put_nowait(payer)
+        self._free = payers[::-1]
+        self._turns = FairLimit(len(payers), len(payers))
         self._under_way: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
 
     def forget_nonces(self) -> None:
@@ -189,13 +191,16 @@ class Relay:
 
         The payer is free again only when the chain has answered: its next nonce is not known before.
         """
-        payer = await self._free.get()
+        account = current_account.get()
+        await self._turns.take(account)
+        payer = self._free.pop()
         task = asyncio.ensure_future(self._alone(payer, work))
         self._under_way.add(task)
 
         def ended(task: asyncio.Task[T]) -> None:
             self._under_way.discard(task)
-            self._free.put_nowait(payer)
+            self._free.append(payer)
+            self._turns.give_back(account)
             if not task.cancelled():
                 task.exception()  # an error that nobody waits for any more is no news
 
