@@ -139,9 +139,11 @@ def _by_action(
     text = f"Latency of successful runs by action ({unit})"
     left_out = int((sizes > 0).sum()) - len(shown)
     below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out))
-    names_axis = alt.Y(
-        "action", type="nominal", sort=list(labels.values()), axis=alt.Axis(title="action (runs)", ticks=False)
+    # Above the names, which are long: beside them the title would lie on the longest.
+    heading = alt.Axis(
+        title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
     )
+    names_axis = alt.Y("action", type="nominal", sort=list(labels.values()), axis=heading)
     rule = alt.Chart(alt.InlineData(values=spans)).mark_rule()
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(filled=True, opacity=1, size=60)
     return Layers(

@@ -104,7 +104,7 @@ class Permissions:
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
             where = groups_in_words(own)
-            text = f"it may add actions to {where} and run them there: whoever holds it runs any code it likes"
+            text = f"it may add actions to {where} and run them there, so whoever holds it can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
             yield _finding("warning", "runs_and_manages", who, f"it runs actions and changes the account: {key.may}")

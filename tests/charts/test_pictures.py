@@ -114,6 +114,13 @@ def test_titles_tell_units_and_time_zone(runs) -> None:
         assert "action" in name or "time (UTC)" in drawn, name
 
 
+def test_long_names_of_actions_do_not_lie_under_the_title_of_their_axis(runs) -> None:
+    long = runs.assign(action="price feed with a rather long name: " + runs["action"])
+    drawn = charts.svg(charts.latency(long, by="action"))
+    (title,) = re.findall(r"<text[^>]*>action \(runs\)</text>", drawn)
+    assert "rotate" not in title, "upright beside the names it would lie on the longest"
+
+
 @pytest.mark.parametrize("draw", [charts.latency, lambda runs: charts.latency(runs, by="action"), charts.run_timeline])
 def test_no_colour_tells_what_nothing_else_tells(draw, runs) -> None:
     layers = draw(runs).to_dict()["layer"]
