@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import svcnb
 from svcnb.exit_codes import ExitCode
+from svcnb.reports.kinds import catalogue
 from svcnb.reports.notebooks import create_notebook
 from svcnb.reports.pdf import chromium
 from svcnb.reports.unattended import locked
@@ -170,6 +171,16 @@ def test_plain_papermill_runs_a_new_notebook(place, tmp_path) -> None:
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300, capture_output=True)
     notebook = nbformat.read(tmp_path / "plain.ipynb", as_version=4)
     assert "No problems found." in notebook.cells[-1].outputs[0]["data"]["text/plain"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", catalogue, ids=lambda kind: kind.name)
+def test_plain_papermill_runs_every_report(kind, place, tmp_path) -> None:
+    command = [sys.executable, "-m", "papermill", str(kind.template), "plain.ipynb"]
+    environment = {**os.environ, **place.settings}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300, capture_output=True)
+    notebook = nbformat.read(tmp_path / "plain.ipynb", as_version=4)
+    assert notebook.cells[-1].outputs, "the summary"
 
 
 def test_a_failed_cell_of_ones_own_notebook_is_saved_without_the_secrets_that_it_showed(
