@@ -19,6 +19,7 @@ MODULES: Final = {
     "svcnb.toolkit.exercises": "Exercises",
     "svcnb.toolkit.history": "History",
     "svcnb.toolkit.lint": "Linter",
+    "svcnb.toolkit.cookbook": "Recipes",
     "svcnb.toolkit.plan": "Plan and apply",
     "svcnb.toolkit.templates": "Templates",
     "svcnb.workshop": "Workshop",

@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
     "login": "Store an address and a key in the configuration file.",
     "lint": "Find what will go wrong with actions before they run.",
+    "new": "Make a project from a recipe.",
     "plan": "Show what separates the account from its description.",
     "record": "Record the answers of a live service, without secrets.",
     "report": "Make a report: run history, spend, permissions, triggers, or a notebook of your own.",

@@ -22,6 +22,7 @@ OWN_TEXT = {
     "emulator/chain/deploy.py": "the compiled contract, part of the package",
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/node.py": "the chain node's answer",
+    "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
 }
 
 

@@ -1,0 +1,32 @@
+"""``svcnb new``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from svcnb.cli._examples import examples
+from svcnb.cli._output import output_options, show
+
+
+@click.command("new", epilog=examples("svcnb new --list", "svcnb new price-oracle my-oracle"))
+@click.argument("recipe", required=False)
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--list", "listed", is_flag=True, help="Print the recipes.")
+@output_options
+def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: bool) -> None:
+    """Make a project from a recipe.
+
+    The project has an action, a contract, tests, a plan of the account, a workflow and a README. Nothing is written
+    over.
+    """
+    from svcnb.toolkit.cookbook import create_project, recipes
+
+    if listed:
+        show(recipes(), as_json=as_json)
+        return
+    if recipe is None or folder is None:
+        raise click.UsageError("name a recipe and a new folder. svcnb new --list prints the recipes.")
+    made = create_project(recipe, folder)
+    click.echo(f"Made {made}. Next: cd {made} && pytest")

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+/// @notice Holds the price that an oracle signed. Anyone may bring it; only its signature counts.
+contract PriceConsumer {
+    error NotTheOwner();
+    error NotTheOracle(address signer);
+    error MalleableSignature();
+    error TooOld(uint64 at);
+    error OfTheFuture(uint64 at);
+    error OldRound(uint64 round);
+
+    event Trusted(address oracle);
+    event Updated(uint256 price, uint64 at, uint64 round);
+
+    bytes32 private constant DOMAIN =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+    bytes32 private constant PRICE = keccak256("Price(string pair,uint256 price,uint64 at,uint64 round)");
+    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
+
+    address public immutable owner;
+    bytes32 public immutable pair;
+    uint64 public immutable maxAge;
+
+    address public oracle;
+    uint256 public price;
+    uint64 public at;
+    uint64 public round;
+
+    /// @param pair_ The pair whose price is kept, for example ETH/USD.
+    /// @param maxAge_ Seconds that a price may be old when it is brought, and when it is read.
+    constructor(string memory pair_, uint64 maxAge_) {
+        owner = msg.sender;
+        pair = keccak256(bytes(pair_));
+        maxAge = maxAge_;
+    }
+
+    /// @notice Chooses the action whose prices count, by the address of the action's own key.
+    function trust(address oracle_) external {
+        if (msg.sender != owner) revert NotTheOwner();
+        oracle = oracle_;
+        emit Trusted(oracle_);
+    }
+
+    /// @notice Takes a price that the oracle signed for this contract on this chain.
+    function update(uint256 price_, uint64 at_, uint64 round_, uint8 v, bytes32 r, bytes32 s) external {
+        if (uint256(s) > HALF) revert MalleableSignature();
+        bytes32 domain =
+            keccak256(abi.encode(DOMAIN, keccak256("PriceConsumer"), keccak256("1"), block.chainid, address(this)));
+        bytes32 told = keccak256(abi.encode(PRICE, pair, price_, at_, round_));
+        address signer = ecrecover(keccak256(abi.encodePacked(hex"1901", domain, told)), v, r, s);
+        if (signer == address(0) || signer != oracle) revert NotTheOracle(signer);
+        if (at_ > block.timestamp + 60) revert OfTheFuture(at_);
+        if (at_ + maxAge < block.timestamp) revert TooOld(at_);
+        if (round_ <= round) revert OldRound(round_);
+        (price, at, round) = (price_, at_, round_);
+        emit Updated(price_, at_, round_);
+    }
+
+    /// @notice The price, as long as it is not too old.
+    function latest() external view returns (uint256) {
+        if (at + maxAge < block.timestamp) revert TooOld(at);
+        return price;
+    }
+}

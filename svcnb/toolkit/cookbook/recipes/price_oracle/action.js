@@ -1,0 +1,88 @@
+// The price of a pair as several sources tell it, signed for one contract by this action's own key.
+// Nothing that a caller sends is used: sources, limits and the contract are in ORACLE, which is part of the CID.
+
+async function main() {
+  const now = Math.floor(Date.now() / 1000);
+  const asked = await Promise.allSettled(ORACLE.sources.map((source) => read(source, now)));
+  const found = asked.filter((each) => each.status === "fulfilled").map((each) => each.value);
+  const refused = asked.filter((each) => each.status === "rejected").map((each) => each.reason.message);
+  const agreed = agreeing(found);
+  if (agreed.length < ORACLE.needed) {
+    throw new Error(
+      `${agreed.length} of ${ORACLE.sources.length} sources agree, ${ORACLE.needed} are needed. ${refused.join(" ")}`,
+    );
+  }
+  const value = {
+    pair: ORACLE.pair,
+    price: median(agreed.map((each) => each.price)).toString(),
+    at: Math.min(...agreed.map((each) => each.at)),
+    round: Math.floor(now / ORACLE.roundSeconds),
+  };
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  const domain = {
+    name: "PriceConsumer",
+    version: "1",
+    chainId: ORACLE.chainId,
+    verifyingContract: ORACLE.contract,
+  };
+  const types = {
+    Price: [
+      { name: "pair", type: "string" },
+      { name: "price", type: "uint256" },
+      { name: "at", type: "uint64" },
+      { name: "round", type: "uint64" },
+    ],
+  };
+  return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
+}
+
+// One source: its price in units of 10^-8, and the second it is of.
+async function read(source, now) {
+  const host = new URL(source.url).host;
+  const response = await fetch(source.url);
+  if (!response.ok) throw new Error(`${host} answers ${response.status}.`);
+  const text = await response.text();
+  if (text.length > 5000) throw new Error(`${host} answers with more than 5,000 characters.`);
+  const answer = JSON.parse(text);
+  const price = member(answer, source.price);
+  const at = seconds(member(answer, source.at));
+  // A text of digits: a JSON number may have been rounded, and 1e400 is none.
+  const digits = typeof price === "string" && /^([0-9]{1,12})(?:\.([0-9]{1,8}))?$/.exec(price);
+  if (!digits) throw new Error(`${host} tells no price.`);
+  if (!Number.isSafeInteger(at) || at > now + 5) throw new Error(`${host} tells no time of its price.`);
+  if (now - at > ORACLE.maxAgeSeconds) throw new Error(`${host} tells a price that is ${now - at} seconds old.`);
+  const units = BigInt(digits[1] + (digits[2] ?? "").padEnd(8, "0"));
+  if (units === 0n) throw new Error(`${host} tells a price of 0.`);
+  return { price: units, at };
+}
+
+// What lies at a path such as "volume.timestamp"; an inherited member is none.
+function member(value, path) {
+  for (const name of path.split(".")) {
+    value = value !== null && typeof value === "object" && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return value;
+}
+
+// Seconds since 1970 from seconds, milliseconds, or ISO 8601 in UTC.
+function seconds(time) {
+  if (typeof time === "string" && /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$/.test(time)) {
+    return Math.floor(Date.parse(time) / 1000);
+  }
+  if (typeof time === "string" && /^[0-9]{1,13}$/.test(time)) time = Number(time);
+  return typeof time === "number" ? Math.floor(time > 1e11 ? time / 1000 : time) : NaN;
+}
+
+// Those within the allowed distance from the median of all: one source that lies is left out, it does not decide.
+function agreeing(found) {
+  if (found.length === 0) return [];
+  const middle = median(found.map((each) => each.price));
+  const most = (middle * BigInt(ORACLE.spreadBps)) / 10000n;
+  return found.filter(({ price }) => (price > middle ? price - middle : middle - price) <= most);
+}
+
+// Of an even number, the lower of the two in the middle: a price that a source told, not one that nobody told.
+function median(prices) {
+  const sorted = [...prices].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+  return sorted[Math.floor((sorted.length - 1) / 2)];
+}

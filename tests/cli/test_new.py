@@ -1,0 +1,27 @@
+"""`svcnb new` makes a project and says what to do next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from svcnb.exit_codes import ExitCode
+
+
+def test_the_recipes_are_listed_and_one_becomes_a_project(svcnb, tmp_path: Path) -> None:
+    listed = svcnb("new", "--list", "--json")
+    assert listed.returncode == ExitCode.OK
+    name = json.loads(listed.stdout)[0]["name"]
+    done = svcnb("new", name, str(tmp_path / "project"))
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert done.stdout.endswith("project && pytest\n")
+    assert (tmp_path / "project" / "action.js").is_file()
+
+
+def test_a_wrong_call_says_what_is_missing_and_makes_nothing(svcnb, tmp_path: Path) -> None:
+    assert "svcnb new --list" in svcnb("new").stderr
+    assert svcnb("new", "price-oracle").returncode == ExitCode.USAGE
+    unknown = svcnb("new", "price-orcale", str(tmp_path / "project"))
+    assert unknown.returncode != ExitCode.OK
+    assert "Did you mean price-oracle?" in unknown.stderr
+    assert not (tmp_path / "project").exists()
