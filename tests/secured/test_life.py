@@ -159,3 +159,39 @@ async def test_the_asynchronous_client_lives_the_same_life(emulator, fund) -> No
             await api.accounts.convert(owner, confirm=True)
         converted = await api.accounts.convert(fund(), confirm=True)
         assert converted.api_key_hash == account.api_key_hash
+
+
+@pytest.mark.slow
+async def test_the_asynchronous_client_changes_and_removes_what_it_made(emulator, fund) -> None:
+    async with emulator.async_client() as svc:
+        mine = await svc.chain_secured.create(fund(), "async")
+        wallet, second = await mine.wallets.create("first"), await mine.wallets.create("second")
+        group = await mine.groups.create("signers", wallets=[wallet], actions=[SIGN])
+        key = await mine.usage_keys.create("runner", execute_in_groups=[group])
+        await mine.groups.update(group, name="renamed")
+        await mine.groups.add_wallet(group, second)
+        await mine.groups.remove_wallet(group, wallet)
+        await mine.groups.remove_action(group, SIGN)
+        contents = await mine.groups.contents(group)
+        assert [each.name for each in await mine.groups.list()] == ["renamed"]
+        assert [each.address for each in contents.wallets] == [second.address]
+        assert not (await mine.explain(key, SIGN)).allowed
+        await mine.groups.add_action(group, SIGN)
+        assert (await mine.explain(key, SIGN, second)).allowed
+        assert (await mine.usage_keys.check(key)).resolves
+        await mine.usage_keys.update_metadata(key, name="named")
+        await mine.actions.register(SIGN, name="sign")
+        await mine.actions.update(SIGN, name="signs")
+        assert [action.name for action in await mine.actions.list()] == ["signs"]
+        assert [each.name for each in await mine.usage_keys.list()] == ["named"]
+        assert len(await mine.permissions()) >= 1
+        await mine.actions.delete(SIGN)
+        await mine.usage_keys.remove(key)
+        await mine.groups.remove(group)
+        await mine.wallets.remove(second)
+        assert [
+            len(each) for each in (await mine.actions.list(), await mine.usage_keys.list(), await mine.groups.list())
+        ] == [0, 0, 0]
+        looked = await svc.chain_secured.look(mine.api_key_hash)
+        assert [each.name for each in await looked.wallets.list()] == ["first", "API Key Wallet"]
+        assert await svc.chain_secured.drift() == ()

@@ -30,6 +30,7 @@ async function main({ event, event_raw, event_raw_encoding, headers }) {
   return { verified: true, event };
 }
 """
+ADD_ONE = "const main = ({ event }) => event.n + 1"
 NOON = 1_900_065_600  # 2030-03-18 12:00:00 UTC
 
 
@@ -362,3 +363,35 @@ def test_triggers_go_on_after_a_restart_with_the_same_state(start_emulator, tmp_
                 pass
             second.clock.advance("30s")
         assert [run.result[11:16] for run in triggers.runs(hourly)] == ["15:00", "14:00", "13:00"]
+
+
+@pytest.mark.slow
+async def test_the_asynchronous_client_does_the_same(emulator, svc):
+    key = svc.usage_keys.create("hook", execute_in_groups=[svc.groups.create("hooks", actions=[ADD_ONE])])
+    async with emulator.async_triggers("async") as triggers:
+        hook = await triggers.webhook("hook", ADD_ONE, key)
+        run = await triggers.wait_for_run(hook, await triggers.fire(hook, {"n": 1}))
+        assert run.ok, run.error
+        assert [each.id for each in await triggers.runs(hook)] == [run.id]
+        assert not (await triggers.disable(hook)).enabled
+        assert (await triggers.enable(hook)).enabled
+        assert (await triggers.get(hook)).name == "hook"
+        nightly = await triggers.schedule("nightly", ADD_ONE, key, cron="0 3 * * *")
+        watch = await triggers.chain_event(
+            "watch",
+            ADD_ONE,
+            key,
+            chain="base",
+            contract=emulator.contract_address,
+            event="GroupAdded(uint256 indexed a)",
+        )
+        made = await triggers.create("plain", ADD_ONE, key, "webhook")
+        assert {each.id for each in await triggers.list()} >= {hook.id, nightly.id, watch.id, made.id}
+        for each in (hook, nightly, watch, made):
+            await triggers.delete(each)
+        assert not {each.id for each in await triggers.list()} & {hook.id, nightly.id, watch.id, made.id}
+        assert await triggers.who() is not None
+        mine = [token for token in await triggers.tokens() if token.label == "async"]
+        await triggers.revoke(mine[0])
+        with pytest.raises(svcnb.Unauthorized):
+            await triggers.list()
