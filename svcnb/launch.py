@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from typing import IO, Any, Self
 
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.exit_codes import ExitCode
+from svcnb.supervised import LISTENER
 
 START_TIMEOUT_S = 300.0  # one that ends is noticed at once; a busy machine takes its time
 STOP_TIMEOUT_S = 30.0
@@ -71,6 +73,8 @@ class Emulator(EmulatorControl):
 
     Args:
         start_timeout: Seconds to wait until it is ready; the first start on a machine may download its parts.
+        listener: A listening socket for it to use instead of a port of its own (not on Windows). It stays open here, so
+            connections wait in its queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
             ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``,
             ``allow_address=["127.0.0.1:8545"]``.
@@ -87,9 +91,11 @@ class Emulator(EmulatorControl):
         ...     svc = emulator.client()
     """
 
-    def __init__(self, *, start_timeout: float = START_TIMEOUT_S, **settings: object) -> None:
+    def __init__(
+        self, *, start_timeout: float = START_TIMEOUT_S, listener: socket.socket | None = None, **settings: object
+    ) -> None:
         self._settings = settings
-        self._process = _Process([sys.executable, "-m", "svcnb", "emulator", "--supervised"], settings)
+        self._process = _Process([sys.executable, "-m", "svcnb", "emulator", "--supervised"], settings, listener)
         # Also when nobody calls stop(): at garbage collection and at the end of this interpreter.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
@@ -146,6 +152,10 @@ class Emulator(EmulatorControl):
         """The last lines it wrote to standard error."""
         return self._process.log()
 
+    def wait(self) -> None:
+        """Returns when its process has ended, for example because it was idle."""
+        self._process.wait()
+
     def stop(self) -> None:
         """Closes its clients, and ends the process and all that it started. May be called twice."""
         self.close()
@@ -155,7 +165,9 @@ class Emulator(EmulatorControl):
 class _Process:
     """A child that prints one line of JSON when it is ready, and ends when its standard input does."""
 
-    def __init__(self, command: list[str], settings: Mapping[str, object]) -> None:
+    def __init__(
+        self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None
+    ) -> None:
         self._owner = os.getpid()
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._writing = threading.Lock()
@@ -172,6 +184,7 @@ class _Process:
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
+            pass_fds=() if listener is None else (listener.fileno(),),
         )
         self._pipe, out, err = _streams(self._popen)
         self._readers = [
@@ -181,6 +194,8 @@ class _Process:
         for reader in self._readers:
             reader.start()
         given = {name: value for name, value in settings.items() if value is not None}
+        if listener is not None:
+            given[LISTENER] = listener.fileno()
         with suppress(BrokenPipeError):  # it ended at once; wait_ready() says why
             self._pipe.write(json.dumps(given, default=str) + "\n")
             self._pipe.flush()
@@ -196,6 +211,9 @@ class _Process:
     def log(self) -> str:
         with self._writing:
             return "\n".join(self._lines)
+
+    def wait(self) -> None:
+        self._popen.wait()
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
         if not self._told.wait(timeout_s):

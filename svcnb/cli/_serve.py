@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from types import FrameType
 from typing import Any, Final, NoReturn
 
 from svcnb.exit_codes import ExitCode
+from svcnb.supervised import LISTENER
 
 _PYDANTIC_PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
 _NO_PLUGINS: Final = "__all__"
@@ -62,11 +64,15 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 
 
 def serve_supervised() -> ExitCode:
-    """As `serve`, with settings as one line of JSON from standard input, and until its end."""
+    """As `serve`, with settings as one line of JSON from standard input, and until its end.
+
+    A member `LISTENER` beside the settings is the number of an inherited listening socket.
+    """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")
+        inherited = given.pop(LISTENER, None)
         threading.Thread(target=_stop_with_parent, daemon=True, name="svcnb-parent").start()
-        _serve(given)
+        _serve(given, None if inherited is None else socket.socket(fileno=inherited))
     return ExitCode.OK
 
 
@@ -78,7 +84,7 @@ def _stoppable() -> Iterator[None]:
         yield
 
 
-def _serve(given: Mapping[str, Any]) -> None:
+def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> None:
     from svcnb.emulator.settings import Settings
 
     settings = Settings.load(**given)
@@ -89,7 +95,7 @@ def _serve(given: Mapping[str, Any]) -> None:
     from svcnb.emulator.app import serve as serve_app
 
     try:
-        serve_app(settings, _print_ready)
+        serve_app(settings, _print_ready, listener)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise

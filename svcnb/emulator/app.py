@@ -90,12 +90,15 @@ def other_endpoints(settings: Settings) -> list[Endpoint]:
     ]
 
 
-def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> None:
-    """Runs an emulator until SIGTERM or SIGINT, then ends everything it started.
+def serve(
+    settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
+) -> None:
+    """Runs an emulator until SIGTERM or SIGINT or, by the setting, until it is idle; then ends everything it started.
 
     Args:
         settings: How it behaves.
         on_ready: Called once requests are answered, with the addresses and the control token.
+        listener: A listening socket to use instead of host and port.
 
     Raises:
         OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
@@ -105,7 +108,7 @@ def serve(settings: Settings, on_ready: Callable[[dict[str, object]], None]) -> 
         PartMissing: Deno, anvil or a bundle is not on this machine.
     """
     configure_allocator()
-    listener = _listen(settings.host, settings.port)
+    listener = listener or _listen(settings.host, settings.port)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, listener, on_ready))
@@ -134,17 +137,26 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         service = make_service(settings, engine, beginning)
         on_failure.pop_all()
     service.listens_at(_url(listener))
+
+    def is_busy() -> bool:
+        return engine.state().running > 0
+
     kept: list[Path | None] = []
-    keeper: asyncio.Task[None] | None = None
+    watching: list[asyncio.Task[None]] = []
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         service.attach(app)
         signals.end_serving(server.stop)
-        keeper = asyncio.create_task(MemoryKeeper(lambda: engine.state().running > 0).run())
+        watching.append(asyncio.create_task(MemoryKeeper(is_busy).run()))
+        if settings.idle_stop_s is not None:
+            from svcnb.emulator.idle import stop_when_idle
+
+            idle = stop_when_idle(app.activity, settings.idle_stop_s, server.stop, is_busy)
+            watching.append(asyncio.create_task(idle))
         await server.run(listener, lambda: on_ready(_announce(service, kept)))
     finally:
-        if keeper is not None:
-            keeper.cancel()
+        for task in watching:
+            task.cancel()
         for file in kept:
             control_tokens.delete(file)
         signals.wait_for_stop()

@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -37,12 +38,13 @@ from svcnb.emulator.errors import StartRefused, StateUnusable
 from svcnb.emulator.http.forgiven import Forgiven
 from svcnb.emulator.http.openapi import describe
 from svcnb.emulator.http.traffic import Traffic
+from svcnb.emulator.idle import Resumption
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.schema import get_meta, set_meta
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
+from svcnb.emulator.store import Store, StoreUnavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -120,8 +122,9 @@ class Service:
             self.store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
             if folder is not None:
                 folder.complete_first_start()
-            boot = self.store.run_now(_next_boot)
-            self.randomness = Randomness(settings.seed, boot=boot)
+            self._resumption = None if settings.idle_stop_s is None else Resumption(self.store, settings.clock)
+            self._boot = self._number_of_start()
+            self.randomness = Randomness(settings.seed, boot=self._boot)
             self.custody = Custody(root, settings.vocabulary, self.randomness)
             self.ledger = Ledger(self.store, self.clock)
             self.processor = Processor(
@@ -147,6 +150,9 @@ class Service:
         self.traffic = Traffic()
         self.new_accounts = Buckets(settings.new_account_burst)
         self.snapshots = Snapshots(self)
+        if self._resumption is not None:
+            self.control_token = settings.control_token or self._resumption.control_token
+            self._resumption.resume(self.clock, self.randomness)
         self._triggers: Triggers | None = None
         self._app: ASGIApp | None = None
         self._runs_triggers = False
@@ -192,8 +198,19 @@ class Service:
                 await stop()
             except Exception:  # noqa: BLE001 - each part is ended whatever happened to the others
                 _LOG.exception("could not stop the %s cleanly", name)
+        self._keep_streams()
         self.store.close()
         self._beginning.release()
+
+    def _number_of_start(self) -> int:
+        resumed = None if self._resumption is None else self._resumption.boot
+        return self.store.run_now(_next_boot) if resumed is None else resumed
+
+    def _keep_streams(self) -> None:
+        if self._resumption is not None:
+            # The store is closed when this stops for the second time: the streams are kept already.
+            with suppress(StoreUnavailable):
+                self._resumption.keep(self.randomness, self._boot)
 
     @property
     def triggers(self) -> Triggers:

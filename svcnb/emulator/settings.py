@@ -59,6 +59,13 @@ class Settings(BaseModel):
         None, repr=False, min_length=1, description="Secret of the control plane; none means a new one at each start."
     )
 
+    idle_stop_s: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds without a request after which it stops, and the next start of the state goes on as if it "
+        "had not; none means never.",
+    )
+
     # --- words --------------------------------------------------------------------------------------------------
     service_name: str = Field("svc", description="Name of the service in every identifier.")
     processor_name: str = Field("processor", description="Name of the payment processor in every identifier.")
@@ -236,6 +243,8 @@ class Settings(BaseModel):
                 f"host {self.host!r} is not loopback, and a seeded emulator has keys that anyone can compute: "
                 "leave out seed, or listen on 127.0.0.1"
             )
+        if self.idle_stop_s is not None and self.state is None:
+            raise ValueError("idle_stop_s needs state, the folder that keeps what the next start goes on with")
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(f"network_policy {self.network_policy!r} needs network_file, the recording's path")
         return self

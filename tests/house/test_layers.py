@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"extras", "protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations"}
+FLOOR = {"extras", "protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
@@ -24,6 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "logs": set(),
     "control_tokens": {"parts", "protocol"},
     "migrations": set(),
+    "supervised": set(),
     "client": FLOOR,
     "emulator": FLOOR,
     "control": WING,

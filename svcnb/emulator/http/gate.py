@@ -17,6 +17,7 @@ from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.http.origins import RPC, Origins
+from svcnb.emulator.idle import Activity
 
 if TYPE_CHECKING:
     from svcnb.emulator.service import Service
@@ -49,6 +50,7 @@ class Gate:
 
     Attributes:
         stopping: Whether the server stops; what fails because of that is answered 503.
+        activity: Requests under way, and the time of the last one.
     """
 
     stopping = False
@@ -60,6 +62,7 @@ class Gate:
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
         self._origins = Origins(service.settings.allow_origin, private=service.settings.is_private)
+        self.activity = Activity()
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
 
@@ -81,6 +84,7 @@ class Gate:
             started = started or message["type"] == "http.response.start"
             await send(message)
 
+        self.activity.begin()
         try:
             await self._serve(scope, receive, tracked)
         except Exception:
@@ -88,6 +92,8 @@ class Gate:
                 raise
             _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
             await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
+        finally:
+            self.activity.end()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}

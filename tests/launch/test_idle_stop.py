@@ -1,0 +1,95 @@
+"""An emulator that stops when nobody uses it, and goes on where it was."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svcnb.launch import Emulator, SettingRefused
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+START_S = 1_767_225_600
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+def test_it_stops_when_no_one_uses_it(listener: socket.socket, tmp_path: Path) -> None:
+    emulator = Emulator(listener=listener, state=tmp_path, action_spares=1, idle_stop_s=0.1)
+    emulator.wait()
+    assert not emulator.running
+    emulator.stop()
+
+
+def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.socket, tmp_path: Path) -> None:
+    """The same steps on an emulator that is never interrupted give the same keys and ids."""
+
+    def start() -> Emulator:
+        return Emulator(
+            listener=listener,
+            state=tmp_path / "state",
+            seed="idle",
+            clock=f"frozen@{START_S}",
+            starter_credits=500,
+            action_spares=1,
+            idle_stop_s=600,
+        )
+
+    first = start()
+    account = first.client().accounts.create("ada")
+    first.clock.advance("10m")
+    first.stop()
+    # A connection that is made while no emulator runs waits for the next one.
+    with socket.create_connection(listener.getsockname()), start() as second:
+        me = second.client(api_key=account.api_key)
+        second.clock.advance("1m")
+        key = me.usage_keys.create("runner")
+        wallet = me.wallets.create().address
+        assert second.base_url == first.base_url
+        assert second.clock.now() == START_S + 660
+        # A handle of before the pause is still let in.
+        assert first.clock.now() == START_S + 660
+        second.reset()
+        assert second.clock.now() == START_S
+        assert second.client().accounts.create("ada").wallet_address == account.wallet_address
+
+    with Emulator(seed="idle", clock=f"frozen@{START_S}", starter_credits=500, action_spares=1) as steady:
+        same = steady.client()
+        uninterrupted = same.with_key(same.accounts.create("ada"))
+        steady.clock.advance("11m")
+        assert uninterrupted.usage_keys.create("runner").api_key_hash == key.api_key_hash
+        assert uninterrupted.wallets.create().address == wallet
+
+
+def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path) -> None:
+    def start() -> Emulator:
+        return Emulator(state=tmp_path, seed="crash", clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600)
+
+    first = start()
+    address = first.client().accounts.create("ada").wallet_address
+    first.clock.advance("10m")
+    first._process._kill_rest()
+    first.stop()
+    with start() as second:
+        assert second.clock.now() == START_S + 600
+        assert second.client().accounts.create("grace").wallet_address != address
+
+
+def test_a_kept_time_belongs_to_its_setting(tmp_path: Path) -> None:
+    with Emulator(state=tmp_path, clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600) as first:
+        first.clock.advance("10m")
+    later = START_S + 86_400
+    with Emulator(state=tmp_path, clock=f"frozen@{later}", action_spares=1, idle_stop_s=600) as second:
+        assert second.clock.now() == later
+
+
+def test_idle_stop_without_a_state_folder_is_refused() -> None:
+    with pytest.raises(SettingRefused, match="idle_stop_s needs state"):
+        Emulator(idle_stop_s=60)
