@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import cast
 
 from svcnb.emulator.actions.processes import Exit, Process, ProcessHost, error_file, read_error_file
+from svcnb.emulator.reachable import is_stopped
 
 _READY = b"R"
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -99,13 +100,7 @@ class Isolate(asyncio.Protocol):
     @property
     def suspended(self) -> bool:
         """Whether a signal (SIGSTOP) stopped its process; False where the system does not tell."""
-        if self._statm < 0:
-            return False
-        try:
-            with open(f"/proc/{self.pid}/stat", "rb") as file:  # noqa: PTH123 - read while others wait
-                return file.read(512).rpartition(b")")[2].split()[0] == b"T"
-        except (OSError, IndexError):
-            return False
+        return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
         """Resident memory of the process, or None where the system does not tell."""

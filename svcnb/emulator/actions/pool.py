@@ -13,6 +13,7 @@ from svcnb.emulator.actions.fairness import Shares
 from svcnb.emulator.actions.isolate import Isolate, StartFailed
 from svcnb.emulator.actions.processes import ProcessHost
 from svcnb.emulator.actions.protocol import EngineUnavailable
+from svcnb.emulator.reachable import Reachable
 
 _LOG = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class Pool:
         self._refill: asyncio.TimerHandle | None = None
         self._calm: asyncio.TimerHandle | None = None
         self._stopped = True
-        self._ping: asyncio.Task[bool] | None = None
+        self._reachable = Reachable(self._host_answers, clock=clock)
         self.started = 0
 
     @property
@@ -97,15 +98,15 @@ class Pool:
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Whether the process that starts isolates answers and no spare is stopped; concurrent calls share one ping."""
+        """Whether the process that starts isolates works and no spare is stopped."""
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
             return True  # it is started for the next run
-        if self._ping is None or self._ping.done():
-            self._ping = asyncio.ensure_future(self._host.answers(_ANSWER_S))
-        # Shielded: a caller that leaves must not take away the answer that others wait for.
-        return await asyncio.shield(self._ping)
+        return await self._reachable.now(self._host.pid)
+
+    async def _host_answers(self) -> bool:
+        return self._host is not None and await self._host.answers(_ANSWER_S)
 
     def start(self, spares: int | None = None) -> None:
         """Begins to fill in the background.
@@ -125,6 +126,7 @@ class Pool:
                 timer.cancel()
         self._calm = self._refill = None
         self._refuse_waiting("the engine was stopped")
+        await self._reachable.close()
         for task in list(self._starting):
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)

@@ -103,6 +103,11 @@ class ProcessHost:
         """Whether processes can be started."""
         return self._control is not None
 
+    @property
+    def pid(self) -> int | None:
+        """Process id of the spawner, None while there is none."""
+        return None if self._spawner is None else self._spawner.pid
+
     def start(self) -> None:
         """Starts the spawner.
 

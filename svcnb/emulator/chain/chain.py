@@ -17,6 +17,7 @@ from svcnb.emulator.chain.relay import Relay, Wallet, call_contract
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
+from svcnb.emulator.reachable import Reachable
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.store import Store
 from svcnb.protocol import contract
@@ -67,7 +68,7 @@ class Chain:
         self._artifact = artifact
         self._gateway = Gateway(chain)
         self._listeners: list[Listener] = []
-        self._ping: asyncio.Task[bool] | None = None
+        self._reachable = Reachable(self._answers)
         self.chain_id = chain_id
         self.contract_address = artifact.address(owner.address)
         self.payers = tuple(payer.address for payer in payers)
@@ -129,8 +130,7 @@ class Chain:
 
     async def stop(self) -> None:
         """Ends the built-in chain; everything accepted is in the journal."""
-        if self._ping is not None:
-            self._ping.cancel()
+        await self._reachable.close()
         await self._chain.stop()
         await self._relay.stop()
 
@@ -287,12 +287,8 @@ class Chain:
     # --- the chain itself -------------------------------------------------------------------------------------------
 
     async def is_reachable(self) -> bool:
-        """Whether the chain answers within `REACHABLE_S`; questions at the same time share one answer."""
-        if self._ping is None:
-            self._ping = asyncio.create_task(self._answers(), name="svcnb-chain-ping")
-            self._ping.add_done_callback(self._ping_ended)
-        # Shielded: a caller that leaves must not take away the answer that others wait for.
-        return await asyncio.shield(self._ping)
+        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.reachable.Reachable`."""
+        return await self._reachable.now(self.node_pid)
 
     async def _answers(self) -> bool:
         try:
@@ -303,9 +299,6 @@ class Chain:
         except RpcError:
             pass  # an error is an answer
         return True
-
-    def _ping_ended(self, _task: asyncio.Task[bool]) -> None:
-        self._ping = None
 
     async def rpc(self, body: Any) -> Any:
         """Answers a JSON-RPC request or batch; accepted transactions are in the journal before they are sent.
