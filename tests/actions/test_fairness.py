@@ -222,6 +222,14 @@ def cores_of(pid: int) -> set[frozenset[int]]:
     return found
 
 
+def niceness_of_session(pid: int) -> int:
+    """How nice a session is to others, 0 where the kernel shares time between processes alone."""
+    try:
+        return int(Path(f"/proc/{pid}/autogroup").read_text().split()[-1])
+    except OSError:
+        return 0
+
+
 @pytest.mark.engine
 @several_cores
 def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_others(new_room: Any):
@@ -364,6 +372,9 @@ def test_a_process_that_serves_again_leaves_the_kept_cores_for_the_length_of_a_r
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (pid,) = (session._isolate.pid for session in room.engine._sessions)
     room.until(lambda: run.done() or cores_of(pid) == {frozenset(CORES - KEPT)}, "it stands aside")
+    if os.geteuid() == 0 and Path("/proc/self/autogroup").exists():
+        room.until(lambda: run.done() or niceness_of_session(pid) == 19, "its session is nice")
     assert not run.done()
     assert run.result(600).response == [1]
     room.until(lambda: cores_of(pid) == {frozenset(CORES)}, "it is back on all cores")
+    room.until(lambda: niceness_of_session(pid) == 0, "its session has its share again")

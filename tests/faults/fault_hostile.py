@@ -232,7 +232,7 @@ def test_hostile_actions_hold_up_nobody_and_leave_nothing(
     assert set(runs.statuses) == {200}
     assert health.most_mib < MOST_MIB
     assert after_mib < AFTER_MIB
-    assert max(health.times_ms) < WITHIN_MS
+    assert health.p99_ms < WITHIN_MS
     assert runs.p99_ms < WITHIN_MS
 
 

@@ -41,6 +41,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
 _LOWER = 10
 _LOWEST = 19
+_AGAIN_S = 0.1
 # This part of the cores, at least one, is kept free of what has to stand aside. Shares alone do not keep a core free:
 # whoever computes is looked at again at the next tick only, and a busy core makes those wait who wake on it.
 _PART_FOR_OTHERS = 4
@@ -60,6 +61,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
+        self._owed: set[int] = set()  # sessions that get their share again as soon as the kernel permits
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
@@ -74,7 +76,9 @@ class Spawner:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
             while True:
-                readable, _, _ = select.select([self._control.fileno(), wake_out], [], [])
+                self._owed = {pid for pid in self._owed if pid in self._tokens and not _weigh(pid, 0)}
+                wait_s = _AGAIN_S if self._owed else None
+                readable, _, _ = select.select([self._control.fileno(), wake_out], [], [], wait_s)
                 if wake_out in readable:
                     os.read(wake_out, 4096)
                     self._reap()
@@ -115,11 +119,16 @@ class Spawner:
             _kill(pid)
         elif what == "near":
             _bring(pid, self._kept)
-        elif what in {"off", "back"}:
-            _confine(pid, self._aside if what == "off" else self._cores)
+        elif what == "off":
+            _confine(pid, self._aside)
+            self._owed.discard(pid)
+            _weigh(pid, _LOWEST)
+        elif what == "back":
+            _confine(pid, self._cores)
+            self._owed.add(pid)
         else:
             _confine(pid, self._aside if order["aside"] else self._cores)
-            _lower(pid)
+            _lower(pid, _LOWEST if order["aside"] else _LOWER)
 
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
@@ -201,14 +210,28 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _lower(pid: int) -> None:
+def _lower(pid: int, by: int) -> None:
     with contextlib.suppress(OSError):
         # Below this process, however nice that is itself. Each isolate leads a process group of its own, so all of its
         # threads are reached.
-        os.setpriority(os.PRIO_PGRP, pid, min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + _LOWER))
-    # Where the kernel shares time between sessions first, niceness inside one means nothing; the session has its own.
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
-        file.write(str(_LOWER))
+        os.setpriority(os.PRIO_PGRP, pid, min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + by))
+    _weigh(pid, by)
+
+
+def _weigh(pid: int, niceness: int) -> bool:
+    """Sets the niceness of a session, where the kernel shares time between sessions first; inside one it means nothing.
+
+    Returns:
+        False when it must be tried again: the kernel takes ten changes a second from whoever is not root.
+    """
+    try:
+        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
+            file.write(str(niceness))
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # no such system, or the process is gone
+    return True
 
 
 def _confine(pid: int, cores: set[int]) -> None:
