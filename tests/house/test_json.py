@@ -23,6 +23,7 @@ OWN_TEXT = {
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/node.py": "the chain node's answer",
     "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
+    "toolkit/cookbook/recipes/transfer_gate/test_transfer_gate.py": "a compiled contract, part of the project",
 }
 
 

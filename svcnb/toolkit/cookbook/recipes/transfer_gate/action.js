@@ -1,0 +1,88 @@
+// Signs one transfer of a token, if a list on another chain permits its sender and its recipient.
+// The caller chooses the transfer. Where the list is, and for which token the signature counts, is in GATE, which is
+// part of the CID.
+
+async function main(params) {
+  const from = address(params.from, "from");
+  const to = address(params.to, "to");
+  const amount = whole(params.amount, "amount");
+  const nonce = whole(params.nonce, "nonce");
+  for (const [name, permitted] of Object.entries(await look({ from, to }))) {
+    if (!permitted) throw new Error(`The list does not permit the address in ${name}.`);
+  }
+  const deadline = Math.floor(Date.now() / 1000) + GATE.validSeconds;
+  const value = { from, to, amount, nonce, deadline };
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  const domain = {
+    name: "GatedToken",
+    version: "1",
+    chainId: GATE.token.chainId,
+    verifyingContract: GATE.token.contract,
+  };
+  const types = {
+    Transfer: [
+      { name: "from", type: "address" },
+      { name: "to", type: "address" },
+      { name: "amount", type: "uint256" },
+      { name: "nonce", type: "uint256" },
+      { name: "deadline", type: "uint256" },
+    ],
+  };
+  return { ...value, signer: wallet.address, signature: await wallet._signTypedData(domain, types, value) };
+}
+
+// Whether the list permits each address, from one answer of the pinned node, which must be up to date.
+async function look(addresses) {
+  const { rpc, contract, chainId, kind, maxAgeSeconds } = GATE.list;
+  if (kind !== "allow" && kind !== "deny") throw new Error('GATE.list.kind must be "allow" or "deny".');
+  const names = Object.keys(addresses);
+  const call = (name) => ({ to: contract, data: LISTED + addresses[name].slice(2).toLowerCase().padStart(64, "0") });
+  const [chain, block, ...listed] = await ask(rpc, [
+    ["eth_chainId"],
+    ["eth_getBlockByNumber", "latest", false],
+    ...names.map((name) => ["eth_call", call(name), "latest"]),
+  ]);
+  if (Number(chain) !== chainId) throw new Error("The node is one of another chain.");
+  const age = Math.floor(Date.now() / 1000) - Number(block?.timestamp);
+  if (!(age <= maxAgeSeconds)) throw new Error("The node's latest block is too old, so its list may be, too.");
+  return Object.fromEntries(names.map((name, index) => [name, flag(listed[index]) === (kind === "allow")]));
+}
+
+// listed(address)
+const LISTED = ethers.utils.id("listed(address)").slice(0, 10);
+
+function flag(word) {
+  if (word === "0x" + "0".repeat(64)) return false;
+  if (word === "0x" + "0".repeat(63) + "1") return true;
+  throw new Error("The list answers neither true nor false.");
+}
+
+// Several JSON-RPC requests in one: their results in order, undefined where the node gives none.
+async function ask(url, requests) {
+  const body = requests.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }));
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok || text.length > 100000) throw new Error(`The node answers ${response.status}.`);
+  const answers = JSON.parse(text);
+  return requests.map((_, id) => Array.isArray(answers) ? answers.find((each) => each?.id === id)?.result : undefined);
+}
+
+// An address as text; a mixed-case one must have the right checksum (EIP-55).
+function address(given, name) {
+  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error(`${name} is no address.`);
+  const found = ethers.utils.getAddress(given);
+  if (found === ethers.constants.AddressZero) throw new Error(`${name} is the address of nobody.`);
+  return found;
+}
+
+// A whole number as text of digits: a JSON number beyond 2^53 would already have been rounded.
+function whole(given, name) {
+  if (typeof given !== "string" || !/^(0|[1-9][0-9]{0,77})$/.test(given) || BigInt(given) >= 2n ** 256n) {
+    throw new Error(`${name} is no whole number below 2^256, written as text.`);
+  }
+  return given;
+}

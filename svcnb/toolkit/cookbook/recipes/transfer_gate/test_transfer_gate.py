@@ -1,0 +1,285 @@
+"""A list on one chain decides about transfers on another: nobody else does, and no signature is used twice."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from eth_account import Account
+from web3.exceptions import ContractCustomError
+
+import svcnb
+from svcnb.toolkit.lint import lint
+
+HERE = Path(__file__).parent
+TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="transfer gate")
+VALID_S = 300
+
+
+@pytest.fixture(scope="session")
+def list_chain() -> Iterator[svcnb.Emulator]:
+    """Another chain, which holds the list."""
+    with svcnb.Emulator(chain_id=10) as emulator:
+        yield emulator
+
+
+@pytest.fixture(scope="session")
+def svc_emulator_settings(list_chain: svcnb.Emulator) -> dict[str, Any]:
+    return {"allow_address": [urlsplit(list_chain.rpc_url).netloc]}
+
+
+def deploy(w3: Any, name: str, *given: object) -> Any:
+    made = json.loads((HERE / f"{name}.json").read_text("utf-8"))
+    sent = w3.eth.contract(abi=made["abi"], bytecode=made["bytecode"]).constructor(*given).transact()
+    receipt = w3.eth.wait_for_transaction_receipt(sent)
+    return w3.eth.contract(address=receipt["contractAddress"], abi=made["abi"])
+
+
+class World:
+    """The list on its chain, the token on another, and Ada, who has tokens and wants to give some to Grace."""
+
+    def __init__(self, svc: svcnb.Client, emulator: Any, list_chain: Any) -> None:
+        self.svc, self.emulator = svc, emulator
+        self.ada, self.grace = svcnb.LocalSigner.random(), svcnb.LocalSigner.random()
+        for chain in (emulator, list_chain):
+            chain.faucet(self.ada.address)
+        self.w3 = emulator.web3(self.ada)
+        self.list = deploy(list_chain.web3(self.ada), "AccessList")
+        self.token = self.deploy_token()
+        self.config: dict[str, Any] = {
+            "validSeconds": VALID_S,
+            "list": {
+                "rpc": list_chain.rpc_url,
+                "chainId": 10,
+                "contract": self.list.address,
+                "kind": "allow",
+                "maxAgeSeconds": 60,
+            },
+            "token": {"chainId": self.w3.eth.chain_id, "contract": self.token.address},
+        }
+        self.action = self.derive()
+        for each in (self.ada, self.grace):
+            self.enlist(each.address)
+        self.send(self.token.functions.setGate(self.permit()["signer"]))
+
+    def derive(self, **changed: Any) -> svcnb.Action:
+        return TEMPLATE.derive(self.config | changed, name="GATE")
+
+    def deploy_token(self) -> Any:
+        return deploy(self.w3, "GatedToken", 1000)
+
+    def send(self, call: Any) -> Any:
+        return call.w3.eth.wait_for_transaction_receipt(call.transact())
+
+    def enlist(self, who: str, *, listed: bool = True) -> None:
+        self.send(self.list.functions.set(who, listed))
+
+    def permit(self, action: svcnb.Action | None = None, **changed: Any) -> dict[str, Any]:
+        asked = {"from": self.ada.address, "to": self.grace.address, "amount": "10", "nonce": "0"} | changed
+        permitted: dict[str, Any] = self.svc.run(action or self.action, asked).response
+        return permitted
+
+    def move(self, permitted: dict[str, Any], token: Any = None, **changed: Any) -> Any:
+        given = permitted | changed
+        signature = bytes.fromhex(given["signature"][2:])
+        parts = (signature[64], signature[:32], signature[32:64])
+        target = token or self.token
+        return self.send(target.functions.transfer(given["to"], int(given["amount"]), given["deadline"], *parts))
+
+    def balance(self, who: Any) -> int:
+        return int(self.token.functions.balanceOf(who.address).call())
+
+
+@pytest.fixture
+def world(svc: svcnb.Client, svc_emulator: Any, list_chain: Any) -> World:
+    return World(svc, svc_emulator, list_chain)
+
+
+def test_the_linter_finds_nothing(world: World) -> None:
+    assert list(lint(world.action)) == []
+
+
+def test_a_permitted_transfer_moves_tokens(world: World) -> None:
+    world.move(world.permit())
+    world.move(world.permit(nonce="1", amount="5"))
+    assert (world.balance(world.ada), world.balance(world.grace)) == (985, 15)
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["from", "to"])
+def test_an_address_that_is_not_on_the_list_gets_no_signature(world: World, side: str) -> None:
+    with pytest.raises(svcnb.ActionError, match=f"does not permit the address in {side}"):
+        world.permit(**{side: Account.create().address})
+
+
+def test_an_address_that_was_taken_off_the_list_gets_no_signature(world: World) -> None:
+    world.enlist(world.grace.address, listed=False)
+    with pytest.raises(svcnb.ActionError, match="does not permit"):
+        world.permit()
+
+
+def test_a_list_can_ban_instead(world: World) -> None:
+    ban = world.derive(list=world.config["list"] | {"kind": "deny"})
+    with pytest.raises(svcnb.ActionError, match="does not permit"):
+        world.permit(ban)
+    for each in (world.ada, world.grace):
+        world.enlist(each.address, listed=False)
+    assert world.permit(ban)["amount"] == "10"
+    unclear = world.derive(list=world.config["list"] | {"kind": "Allow"})
+    with pytest.raises(svcnb.ActionError, match="must be"):
+        world.permit(unclear)
+
+
+def test_a_node_of_another_chain_is_not_asked(world: World) -> None:
+    here = world.emulator.rpc_url
+    with pytest.raises(svcnb.ActionError, match="another chain"):
+        world.permit(world.derive(list=world.config["list"] | {"rpc": here}))
+
+
+def test_a_node_that_stands_still_is_not_believed(world: World) -> None:
+    still = world.derive(list=world.config["list"] | {"maxAgeSeconds": -3600})
+    with pytest.raises(svcnb.ActionError, match="too old"):
+        world.permit(still)
+
+
+def test_an_address_without_a_contract_is_no_list(world: World) -> None:
+    with pytest.raises(svcnb.ActionError, match="neither true nor false"):
+        world.permit(world.derive(list=world.config["list"] | {"contract": world.grace.address}))
+
+
+# --- a caller that lies ---------------------------------------------------------------------------------------------
+
+
+def test_parameters_choose_neither_list_nor_token(world: World) -> None:
+    evil = {"GATE": {"list": {"kind": "deny"}}, "list": {"kind": "deny"}, "token": {"chainId": 1}, "deadline": 2**40}
+    permitted = world.permit(**evil)
+    assert permitted["deadline"] <= time.time() + VALID_S + 60
+    world.move(permitted)
+    with pytest.raises(svcnb.ActionError, match="does not permit"):
+        world.permit(**evil, to=Account.create().address)
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [10, -1, 1e30, "1e3", "0x10", "-1", "", "01", " 1", "1\n", "\uff11", "9" * 79, str(2**256), None, ["1"], True],
+)  # fmt: skip
+def test_what_is_no_amount_is_refused(world: World, amount: object) -> None:
+    with pytest.raises(svcnb.ActionError, match="amount is no whole number"):
+        world.permit(amount=amount)
+    with pytest.raises(svcnb.ActionError, match="nonce is no whole number"):
+        world.permit(nonce=amount)
+
+
+def test_what_is_no_address_is_refused(world: World) -> None:
+    right = world.grace.address
+    wrong_sum = right[:2] + right[2:].swapcase()
+    nobody = "0x" + "0" * 40
+    for to in (
+        None,
+        1,
+        "",
+        right[2:],
+        right + "0",
+        right + "\n",
+        nobody,
+        wrong_sum,
+        [right],
+        "\u0430" + right[1:],
+    ):
+        with pytest.raises(svcnb.ActionError):
+            world.permit(to=to)
+    assert world.permit(to=right.lower())["to"] == right
+
+
+def test_one_changed_byte_of_the_template_is_another_signer(world: World) -> None:
+    careless = svcnb.Action(TEMPLATE.source.replace("if (!permitted) throw", "if (0) throw"))
+    permitted = world.permit(careless.derive(world.config, name="GATE"), to=Account.create().address)
+    with pytest.raises(ContractCustomError):
+        world.move(permitted)
+
+
+# --- the token ------------------------------------------------------------------------------------------------------
+
+
+def test_a_signature_moves_tokens_once(world: World) -> None:
+    permitted = world.permit()
+    world.move(permitted)
+    with pytest.raises(ContractCustomError):
+        world.move(permitted)
+    assert world.balance(world.grace) == 10
+
+
+def test_calls_at_the_same_time_are_one_transfer(world: World) -> None:
+    asked = {"from": world.ada.address, "to": world.grace.address, "amount": "10", "nonce": "0"}
+    permitted = [run.response for run in world.svc.map(world.action, [asked] * 4, progress=False)]
+    world.move(permitted[0])
+    for each in permitted:
+        with pytest.raises(ContractCustomError):
+            world.move(each)
+    assert world.balance(world.grace) == 10
+
+
+def test_a_changed_transfer_is_refused(world: World) -> None:
+    permitted = world.permit()
+    for changed in ({"amount": "11"}, {"to": world.ada.address}, {"deadline": permitted["deadline"] + 1}):
+        with pytest.raises(ContractCustomError):
+            world.move(permitted, **changed)
+
+
+def test_somebody_else_cannot_use_the_signature(world: World) -> None:
+    permitted = world.permit()
+    signature = bytes.fromhex(permitted["signature"][2:])
+    parts = (signature[64], signature[:32], signature[32:64])
+    call = world.token.functions.transfer(permitted["to"], 10, permitted["deadline"], *parts)
+    with pytest.raises(ContractCustomError):
+        call.call({"from": world.grace.address})
+
+
+def test_a_signature_ends_at_its_deadline(world: World) -> None:
+    permitted = world.permit()
+    world.emulator.clock.advance(seconds=VALID_S + 60)
+    with pytest.raises(ContractCustomError):
+        world.move(permitted)
+
+
+def test_a_signature_for_another_token_or_chain_is_refused(world: World) -> None:
+    other = world.deploy_token()
+    world.send(other.functions.setGate(world.token.functions.gate().call()))
+    with pytest.raises(ContractCustomError):
+        world.move(world.permit(), token=other)
+    elsewhere = world.derive(token=world.config["token"] | {"chainId": 1})
+    world.send(world.token.functions.setGate(world.permit(elsewhere)["signer"]))
+    with pytest.raises(ContractCustomError):
+        world.move(world.permit(elsewhere))
+
+
+def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
+    permitted = world.permit()
+    order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+    signature = bytes.fromhex(permitted["signature"][2:])
+    high = (order - int.from_bytes(signature[32:64])).to_bytes(32)
+    twin = signature[:32] + high + bytes([55 - signature[64]])
+    with pytest.raises(ContractCustomError):
+        world.move(permitted, signature="0x" + twin.hex())
+
+
+def test_nobody_moves_more_than_there_is(world: World) -> None:
+    with pytest.raises(ContractCustomError):
+        world.move(world.permit(amount="1001"))
+
+
+def test_only_the_owners_change_list_and_gate(world: World) -> None:
+    stranger = {"from": Account.create().address}
+    for call in (
+        world.token.functions.setGate(world.grace.address),
+        world.list.functions.set(world.grace.address, False),  # noqa: FBT003 - a contract's argument
+    ):
+        with pytest.raises(ContractCustomError):
+            call.call(stranger)
