@@ -152,6 +152,10 @@ class Emulator(EmulatorControl):
         """The last lines it wrote to standard error."""
         return self._process.log()
 
+    def handle(self) -> EmulatorControl:
+        """Returns a handle that stays usable when this process ends and another goes on at the same address."""
+        return EmulatorControl(self.base_url, control_token=self._control_token, names=self._names)
+
     def wait(self) -> None:
         """Returns when its process has ended, for example because it was idle."""
         self._process.wait()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from svcnb.control import ControlRefused, EmulatorControl, EmulatorError
+from svcnb.control import ControlRefused, EmulatorControl, EmulatorError, EmulatorUnreachable
+from svcnb.control.plane import ControlPlane
 from svcnb.launch import Emulator
 
 if TYPE_CHECKING:
@@ -64,16 +65,20 @@ class LiveService:
         """Does nothing: others use it, too."""
 
 
-def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
+def lesson(name: str, *, resume: bool = False, **settings: object) -> EmulatorControl | LiveService:
     """The service for a lesson.
 
     An emulator of its own, seeded with the lesson's name and standing still in time, so that every output is the same
-    on every machine. If ``SVC_BASE_URL`` is set, that service instead: an emulator that others may share, or a live
-    one. In a workshop (``SVC_WORKSHOP_URL``) what concerns all learners, such as time and faults, is refused.
-    ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own in any case.
+    on every machine. Running the first cell again starts it afresh. In a workshop (``SVC_WORKSHOP_URL``) the
+    instructor's machine runs it, where the workshop is set up so, and its state outlives the kernel.
+
+    If ``SVC_BASE_URL`` is set outside a workshop, that service is used instead: an emulator that others may share, or
+    a live one. ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own emulator.
 
     Args:
         name: The lesson, for example ``"quickstart"``.
+        resume: In a workshop, go on with the state of this notebook's last run, for example after a kernel restart.
+            Elsewhere a lesson's state ends with its kernel, and this changes nothing.
         **settings: Further settings of the lesson's own emulator, as for `Emulator`.
 
     Returns:
@@ -83,20 +88,28 @@ def lesson(name: str, **settings: object) -> EmulatorControl | LiveService:
         EmulatorError: It could not be started or reached; the text says what to do.
     """
     base_url = os.environ.get("SVC_BASE_URL")
-    if base_url and os.environ.get("SVC_LESSONS") != "own":
-        return _at_a_desk(base_url) or _shared(base_url)
+    if (hosted := _in_workshop(name, settings, resume=resume)) is not None:
+        return hosted
+    if base_url and os.environ.get("SVC_LESSONS") != "own" and not _workshop():
+        return _shared(base_url)
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()
-    chosen: dict[str, Any] = {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
-    emulator = Emulator(**(chosen | settings))
+    emulator = Emulator(**(lesson_settings(name) | settings))
     _running[name] = emulator
     return emulator
 
 
-def practice_key(number: int) -> str:
-    """A private key to practise with: everybody knows it, so it must never own anything.
+def lesson_settings(name: str) -> dict[str, Any]:
+    """Settings of a lesson's emulator: the same keys, ids and time on every machine.
 
-    The same on every machine; in a workshop each learner has keys of their own, since a wallet owns one account only.
+    Args:
+        name: The lesson.
+    """
+    return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
+
+
+def practice_key(number: int) -> str:
+    """A private key to practise with: everyone knows it, so it must never own anything. The same on every machine.
 
     Args:
         number: Which, from 1 to 9.
@@ -110,9 +123,6 @@ def practice_key(number: int) -> str:
     """
     if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
         raise ValueError(f"there are practice keys from 1 to 9, not {number!r}")
-    token = os.environ.get("SVC_WORKSHOP_TOKEN")
-    if token and os.environ.get("SVC_LESSONS") != "own":
-        return "0x" + hashlib.sha256(f"{token} {number}".encode()).hexdigest()
     return "0x" + f"{number}{number}" * 32
 
 
@@ -139,12 +149,43 @@ def lessons_folder(wanted: Path | None) -> Path:
     return target
 
 
-def _at_a_desk(base_url: str) -> EmulatorControl | None:
-    """In a workshop: the desk passes on what harms no other learner (`svcnb.workshop`)."""
-    desk, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
-    if not desk or not token:
+class WorkshopEmulator(EmulatorControl):
+    """A lesson's emulator that the workshop's machine runs for this learner."""
+
+    def __init__(self, names: dict[str, Any], settings: dict[str, Any]) -> None:
+        self._settings = settings
+        super().__init__(names["base_url"], control_token=names.pop("control_token"), names=names)
+
+    def __repr__(self) -> str:
+        """As the lesson's emulator at home: its settings, and no port."""
+        return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
+
+    def stop(self) -> None:
+        """Closes its clients. The emulator stops when no one has used it for a while."""
+        self.close()
+
+
+def _workshop() -> tuple[str, str] | None:
+    """Address and token of the workshop's server; None outside a workshop."""
+    url, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
+    return (url.rstrip("/"), token) if url and token else None
+
+
+def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> WorkshopEmulator | None:
+    """The lesson's emulator on the workshop's machine; None if this machine runs it."""
+    place = _workshop()
+    if place is None:
         return None
-    return EmulatorControl(base_url, control_token=token, names={"control_url": f"{desk.rstrip('/')}/control"})
+    # Jupyter names the notebook of a kernel here: the lesson and its solution run side by side.
+    order = {"settings": settings, "notebook": os.environ.get("JPY_SESSION_NAME", ""), "resume": resume}
+    try:
+        names = ControlPlane(*place).request("POST", f"/lessons/{quote(name, safe='')}", order)
+    except EmulatorUnreachable as error:
+        raise EmulatorUnreachable(
+            f"the workshop's server at {place[0]} does not answer",
+            hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
+        ) from error.with_traceback(None)
+    return WorkshopEmulator(names, lesson_settings(name) | settings) if "base_url" in names else None
 
 
 def _shared(base_url: str) -> EmulatorControl | LiveService:

@@ -8,7 +8,7 @@ from svcnb.workshop.hub import configure
 
 c = get_config()  # noqa: F821 - JupyterHub defines it
 
-configure(c, folder="workshop-data", lessons="workshop-lessons")
+configure(c, folder="workshop", lessons="workshop-lessons")
 
 # One password for the room. Any name that can be a learner's may log in with it.
 c.JupyterHub.authenticator_class = "shared-password"
@@ -16,8 +16,8 @@ c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
 c.Authenticator.allow_all = True
 c.Authenticator.username_pattern = "[a-z0-9][a-z0-9._-]{0,63}"
 
-# All learners' servers run as this machine's one user: they are apart by account and folder, not by the system.
-# For people who do not trust each other use a spawner with containers.
+# All learners' servers run as this machine's one user: their folders and emulators are separate, but the system does
+# not protect them from each other. For people who do not trust each other use a spawner with containers.
 c.JupyterHub.spawner_class = "simple"
 c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]
 c.SimpleLocalProcessSpawner.home_dir_template = str(Path("workshop-homes").resolve() / "{username}")

@@ -159,7 +159,7 @@ _EXTRAS = {
     "chain": {"eth_abi", "eth_account"},
     "lab": {
         *("altair", "anywidget", "ipykernel", "ipywidgets", "IPython", "jupyterlab", "numpy", "pandas", "traitlets"),
-        "vl_convert",
+        *("jupyter_client", "vl_convert"),
     },
     "lint": {"tree_sitter", "tree_sitter_javascript"},
     "reports": {"jupyter_core", "nbclient", "nbconvert", "nbformat", "papermill"},

@@ -33,7 +33,7 @@ COMMANDS: dict[str, str] = {
     "triggers": "Triggers: actions that run by themselves.",
     "types": "Write TypeScript declarations, with which editors help with actions.",
     "wallets": "Wallets, whose keys stay in the service's custody.",
-    "workshop": "Teach a room: one emulator, an account and a place for every learner.",
+    "workshop": "Teach a group: emulators for every learner, and a board of their progress.",
 }
 
 _HELP = """\

@@ -43,8 +43,8 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     Notebooks find the emulator in SVC_BASE_URL; `svcnb.Client()` needs no argument there. Each lesson starts one of its
     own beside it, with fixed keys and time, so that its outputs are those that are printed.
 
-    With a place in a workshop (its environment, SVC_WORKSHOP_URL in it) no emulator is started: notebooks use the
-    workshop's.
+    With a place in a workshop (its environment, SVC_WORKSHOP_URL in it), notebooks use the emulators that the machine
+    of the workshop runs for this learner. If it runs none, everything is as above.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
@@ -96,13 +96,15 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
-    """The emulator of the workshop in which this learner has a place; None without a place."""
+    """The emulator that a workshop's machine runs for this learner; None without one."""
     base_url = os.environ.get("SVC_BASE_URL")
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None
     if state is not None:
-        raise click.UsageError("a workshop keeps its own state. Leave out --state, or unset SVC_WORKSHOP_URL.")
-    return nullcontext(("Workshop", {"SVC_BASE_URL": base_url, "SVC_LESSONS": "shared"}))
+        raise click.UsageError(
+            "the machine of the workshop keeps the state. Leave out --state, or unset SVC_WORKSHOP_URL."
+        )
+    return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:

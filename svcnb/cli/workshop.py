@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import signal
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from svcnb.cli._examples import examples
 from svcnb.cli._output import Noun, output_options, show
+from svcnb.exit_codes import ExitCode
 from svcnb.protocol.nesting import parse
 
-DESK_FILE = "desk.json"
+if TYPE_CHECKING:
+    from svcnb.workshop import Workshop, WorkshopServer
+
 PLACES = "places"
+BOARD_FILE = "board.url"
+PORT_FILE = "port"
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - refused
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group("workshop", cls=Noun)
 def command() -> None:
-    """Teach a room: one emulator, an account and a place for every learner.
+    """Teach a group: emulators for every learner, and a board of their progress.
 
     `start` runs it; the other commands talk to the one that runs in the same FOLDER.
     """
@@ -40,16 +45,22 @@ def _folder(wrapped: Any) -> Any:
 @command.command(
     "start",
     epilog=examples(
-        "svcnb workshop start ada grace alan", "svcnb workshop start --from-file names.txt --credit 500 --host 10.0.0.5"
+        "svcnb workshop start ada grace alan", "svcnb workshop start --from-file names.txt --host 10.0.0.5"
     ),
 )
 @click.argument("learners", nargs=-1)
 @click.option("--from-file", type=click.File(encoding="utf-8"), help="Names of learners, one a line.")
-@click.option("--credit", type=int, default=500, show_default=True, help="Credit of each account, in cents.")
+@click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=0, help="Port of the emulator; 0 takes a free one.")
-@click.option("--desk-port", type=int, default=0, help="Port of the desk; 0 takes a free one.")
-@click.option("--desk-url", help="The desk's address as learners reach it, if that is another.")
+@click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 takes a free one.")
+@click.option("--url", "--desk-url", help="The server's address as learners reach it, if that is another.")
+@click.option(
+    "--idle-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Minutes without a request after which a learner's emulator stops, until the next request.",
+)
 @_folder
 def start(
     learners: tuple[str, ...],
@@ -57,52 +68,56 @@ def start(
     credit: int,
     host: str,
     port: int,
-    desk_port: int,
-    desk_url: str | None,
+    url: str | None,
+    idle_minutes: float,
     folder: Path,
 ) -> None:
-    """Run the emulator and the desk until Ctrl-C.
+    """Run the workshop's server until Ctrl-C.
 
-    Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), the same for
-    everybody as FOLDER/hand-out.json, and FOLDER/desk.json (the desk's address and token), readable for you alone.
-    Started again, it goes on with the same learners and accounts.
+    On 127.0.0.1 this machine runs the emulators of all learners, each started on demand. With another --host, learners
+    work on machines of their own, which run their emulators; this one collects their progress.
+
+    Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), all of them as
+    FOLDER/hand-out.json, the board's address as FOLDER/board.url, and FOLDER/server.json (the server's address and
+    token), readable for you alone. Started again, it goes on with the same learners and states.
     """
-    if host in _EVERYWHERE:
+    if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
-            f"learners cannot reach {host}. Name this machine's address in their network, for example --host 10.0.0.5.",
+            f"learners cannot reach {host}. Name this machine's address in their network, for example --host 10.0.0.5, "
+            "or give the address that they use with --url.",
             param_hint="--host",
         )
-    from svcnb.launch import Emulator
     from svcnb.toolkit.files import replace_file
     from svcnb.workshop import Workshop
+    from svcnb.workshop.hub import SERVER_FILE
     from svcnb.workshop.roster import check_name
 
     names = [*learners, *(line.strip() for line in from_file or () if line.strip())]
-    for name in names:  # all of them, before the first account is made
+    for name in names:  # all of them, before anything is written
         check_name(name)
     stop = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: stop.set())
-    token = os.environ.get("SVC_CONTROL_TOKEN") or secrets.token_urlsafe(24)
-    with Emulator(state=folder / "state", host=host, port=port, control_token=token) as emulator:
-        room = Workshop(emulator, credit_cents=credit, folder=folder)
+    hosts = host in _LOOPBACK and url is None
+    with Workshop(
+        names, credit_cents=credit, folder=folder, idle_stop_s=idle_minutes * 60, hosts_emulators=hosts
+    ) as room:
         try:
-            desk = room.open_desk(host=host, port=desk_port, url=desk_url)
-            for name in names:
-                room.add(name)
-            replace_file(folder / "hand-out.json", json.dumps(room.hand_out(), indent=1))
-            replace_file(folder / DESK_FILE, json.dumps({"url": desk.url, "token": desk.teacher_token}))
-            click.echo(f"Emulator  {emulator.base_url}")
-            click.echo(f"Board     {desk.board_url}")
+            server = _serve(room, host, port, url, folder)
             for name, environment in room.hand_out().items():
                 _write_place(folder, name, environment)
+            replace_file(folder / "hand-out.json", json.dumps(room.hand_out(), indent=1))
+            replace_file(folder / BOARD_FILE, f"{server.board_url}\n")
+            replace_file(folder / SERVER_FILE, json.dumps({"url": server.url, "token": server.instructor_token}))
             many = len(room.hand_out())
+            click.echo(f"Workshop  {server.url}")
+            click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
+            click.echo(f"Board     its address is in {folder / BOARD_FILE}")
             click.echo(f"Places    {folder / PLACES} ({many} learner{'' if many == 1 else 's'})")
-            click.echo("Ctrl-C stops it; accounts and progress are kept.")
+            click.echo("Ctrl-C stops it; states and progress are kept.")
             stop.wait()
         finally:
-            room.close()
-            (folder / DESK_FILE).unlink(missing_ok=True)
+            (folder / SERVER_FILE).unlink(missing_ok=True)
 
 
 @command.command("board")
@@ -119,20 +134,18 @@ def board(folder: Path, as_json: bool) -> None:
 @click.argument("learner")
 @_folder
 def add(learner: str, folder: Path) -> None:
-    """Give one more learner a place; prints the environment of their notebooks."""
+    """Add one more learner; writes FOLDER/places/LEARNER.env."""
     environment = _ask(folder, "POST", f"/learners/{learner}/add", {})["environment"]
-    _write_place(folder, learner, environment)
-    show(environment, as_json=True)
+    click.echo(f"{learner}: the environment is in {_write_place(folder, learner, environment)}")
 
 
 @command.command("reset")
 @click.argument("learner")
 @_folder
 def reset(learner: str, folder: Path) -> None:
-    """Give a learner a fresh account; prints the environment of their notebooks."""
-    environment = _ask(folder, "POST", f"/learners/{learner}/reset", {})["environment"]
-    _write_place(folder, learner, environment)
-    show(environment, as_json=True)
+    """Delete a learner's states and progress, while the others go on. Their place stays the same."""
+    _ask(folder, "POST", f"/learners/{learner}/reset", {})
+    click.echo(f"{learner}: states and progress are deleted. The first cell of a lesson starts it again.")
 
 
 @command.command("save", epilog=examples("svcnb workshop save ada 'before lunch'"))
@@ -140,8 +153,9 @@ def reset(learner: str, folder: Path) -> None:
 @click.argument("label")
 @_folder
 def save(learner: str, label: str, folder: Path) -> None:
-    """Remember what a learner's account holds, under LABEL."""
-    show(_ask(folder, "POST", f"/learners/{learner}/save", {"label": label}), as_json=False)
+    """Save a learner's emulators with all accounts, keys and credit as LABEL."""
+    _ask(folder, "POST", f"/learners/{learner}/save", {"label": label})
+    click.echo(f"{learner}: saved as {label!r}.")
 
 
 @command.command("restore")
@@ -149,8 +163,9 @@ def save(learner: str, label: str, folder: Path) -> None:
 @click.argument("label")
 @_folder
 def restore(learner: str, label: str, folder: Path) -> None:
-    """Make a learner's account hold again what was saved under LABEL."""
-    show(_ask(folder, "POST", f"/learners/{learner}/restore", {"label": label}), as_json=False)
+    """Put a learner's emulators back as they were saved as LABEL."""
+    _ask(folder, "POST", f"/learners/{learner}/restore", {"label": label})
+    click.echo(f"{learner}: restored as it was saved as {label!r}.")
 
 
 @command.command("fault", epilog=examples("svcnb workshop fault chain --times 5"))
@@ -159,38 +174,85 @@ def restore(learner: str, label: str, folder: Path) -> None:
 @click.option("--delay", type=float, help="Seconds that each call waits first.")
 @_folder
 def fault(part: str, times: int | None, delay: float | None, folder: Path) -> None:
-    """Break a PART of the service on purpose, for the whole room."""
+    """Break a PART of the service on purpose, in all emulators that run now."""
     order = {"part": part, "times": times, "delay_ms": None if delay is None else round(delay * 1000)}
-    _ask(folder, "POST", "/teacher/faults", {name: value for name, value in order.items() if value is not None})
+    given = {name: value for name, value in order.items() if value is not None}
+    many = _ask(folder, "POST", "/faults", given)["emulators"]
     calls = "all calls" if not times else "the next call" if times == 1 else f"the next {times} calls"
-    click.echo(f"{part}: {calls}; `svcnb workshop fault-clear` ends it.")
+    click.echo(f"{part}: {calls} in {_emulators(many)}; `svcnb workshop fault-clear` ends it.")
 
 
 @command.command("fault-clear")
 @_folder
 def fault_clear(folder: Path) -> None:
     """Let everything work again."""
-    _ask(folder, "DELETE", "/teacher/faults")
-    click.echo("Everything works again.")
+    many = _ask(folder, "DELETE", "/faults")["emulators"]
+    click.echo(f"No fault is left in {_emulators(many)}.")
 
 
-def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> None:
-    """A learner's environment as a file for a shell, for its owner alone: keys stand in it."""
+@command.command("rehearse", epilog=examples("svcnb workshop rehearse --learners 50"))
+@click.option("--learners", type=click.IntRange(min=1), default=10, show_default=True, help="How many work at once.")
+@click.option("--first", type=click.IntRange(0, 17), default=1, show_default=True, help="Number of the first lesson.")
+@click.option("--last", type=click.IntRange(0, 17), default=9, show_default=True, help="Number of the last lesson.")
+@click.option(
+    "--pause",
+    type=click.FloatRange(min=0),
+    default=20.0,
+    show_default=True,
+    help="Seconds that each learner reads after a cell.",
+)
+@output_options
+def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) -> None:
+    """Try on this machine whether it is large enough for a number of learners.
+
+    Each of them runs the cells of the lessons in a kernel, against emulators of their own. Exit code 1 says that a cell
+    failed, or that more than 5 of 100 cells took longer than 5 s.
+    """
+    from svcnb.workshop.rehearsal import rehearse as run
+
+    found = run(learners, first=first, last=last, pause_s=pause)
+    show(found.model_dump() if as_json else found.rows(), as_json=as_json)
+    if not found.passed:
+        raise SystemExit(ExitCode.FAILED)
+
+
+def _emulators(many: int) -> str:
+    return f"{many} running emulator{'' if many == 1 else 's'}"
+
+
+def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
+    """Writes a learner's environment as a file for a shell, for its owner alone: a token is in it."""
     import shlex
 
     from svcnb.toolkit.files import replace_file
 
     lines = (f"export {variable}={shlex.quote(value)}\n" for variable, value in sorted(environment.items()))
-    replace_file(folder / PLACES / f"{name}.env", "".join(lines))
+    place = folder / PLACES / f"{name}.env"
+    replace_file(place, "".join(lines))
+    return place
+
+
+def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
+    """Starts the server, on the port of the last time if none was given: learners' files name it."""
+    from svcnb.toolkit.files import replace_file
+
+    kept = folder / PORT_FILE
+    if not port and kept.exists():
+        with suppress(OSError, ValueError):
+            return room.serve(host=host, port=int(kept.read_text(encoding="ascii")), url=url)
+    server = room.serve(host=host, port=port, url=url)
+    replace_file(kept, str(server.port))
+    return server
 
 
 def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
     from svcnb.control.plane import ControlPlane
+    from svcnb.workshop.hub import SERVER_FILE
 
     try:
-        desk = parse((folder / DESK_FILE).read_text(encoding="utf-8"))
+        server = parse((folder / SERVER_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.ClickException(
             f"no workshop runs in the folder {folder}. Next step: `svcnb workshop start ada grace --folder {folder}`."
         ) from None
-    return ControlPlane(desk["url"], desk["token"]).request(method, path, body)
+    return ControlPlane(server["url"], server["token"]).request(method, path, body)

@@ -301,6 +301,10 @@ class EmulatorControl:
         """
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
+    def connection(self) -> dict[str, Any]:
+        """Everything that another process needs for a handle: addresses, names and the control token, a secret."""
+        return self._names | {"base_url": self.base_url, "control_token": self._control_token}
+
     def _known(self, name: str) -> Any:
         if name not in self._names:
             self._names |= self.state()

@@ -1,24 +1,24 @@
-"""A teacher's kit: many learners on one emulator, each with an account, and a board that shows how far they are.
+"""Teaching a group: each learner has emulators of their own, and the instructor sees progress and helps one learner.
 
 Example:
     ::
 
         from svcnb.workshop import Workshop
 
-        room = Workshop(emulator, ["ada", "grace"], folder="my-workshop")
-        desk = room.open_desk()             # what the learners' notebooks talk to, and the board
+        room = Workshop(["ada", "grace"], folder="my-workshop")
+        server = room.serve()               # what the learners' notebooks talk to, and the board
         room.hand_out()["ada"]              # the environment of ada's notebooks
         room.board()                        # who has solved what
         room.save("ada", "before lunch"); room.restore("ada", "before lunch"); room.reset("ada")
-        emulator.faults.next("chain")       # failures on purpose, for the whole room
+        for emulator in room.running():     # failures on purpose, for everyone
+            emulator.faults.next("chain")
 """
 
 from __future__ import annotations
 
 from svcnb.workshop.board import Board
-from svcnb.workshop.desk import Desk
 from svcnb.workshop.roster import Learner, UnknownLearner
-from svcnb.workshop.saved import Restored
+from svcnb.workshop.server import WorkshopServer
 from svcnb.workshop.workshop import Workshop
 
-__all__ = ["Board", "Desk", "Learner", "Restored", "UnknownLearner", "Workshop"]
+__all__ = ["Board", "Learner", "UnknownLearner", "Workshop", "WorkshopServer"]

@@ -1,12 +1,12 @@
-"""JupyterHub in front of a workshop: a learner who logs in finds notebooks that know their place.
+"""JupyterHub in front of a workshop: a learner who logs in finds the lessons, with an emulator of their own.
 
 In ``jupyterhub_config.py``::
 
     from svcnb.workshop.hub import configure
     configure(get_config(), folder="workshop", lessons="lessons")
 
-The hub asks the desk for the learner's place when it starts a server, so a learner who was never seen gets one, and
-one who was reset gets the new account at the next start. It works with every spawner; set another for containers.
+The hub asks the workshop's server for the learner's environment when it starts a notebook server. A new learner is
+added to the roster. It works with every spawner; set another for containers.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from typing import Any, Final
 from svcnb.control.plane import ControlPlane
 from svcnb.protocol.nesting import parse
 
-DESK_FILE: Final = "desk.json"
+SERVER_FILE: Final = "server.json"
+"""File in the workshop's folder with the address and the instructor's token of the server that runs."""
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Asks the desk for the environment of a learner's notebooks; gives a new learner a place.
+    """Asks the workshop's server for the environment of a learner's notebooks. Adds a new learner.
 
     Args:
         learner: The user's name at the hub.
-        folder: The workshop's folder; without it ``SVC_DESK_URL`` and ``SVC_DESK_TOKEN`` name the desk.
+        folder: The workshop's folder. Without it, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` name the server.
 
     Raises:
-        EmulatorUnreachable: No desk answers.
+        EmulatorUnreachable: No server answers.
         ControlRefused: The token is wrong, or the name cannot be a learner's.
         FileNotFoundError: No workshop runs in that folder.
     """
     if folder is None:
-        url, token = os.environ["SVC_DESK_URL"], os.environ["SVC_DESK_TOKEN"]
+        url, token = os.environ["SVC_INSTRUCTOR_URL"], os.environ["SVC_INSTRUCTOR_TOKEN"]
     else:
-        desk = parse((Path(folder) / DESK_FILE).read_text(encoding="utf-8"))
-        url, token = desk["url"], desk["token"]
+        server = parse((Path(folder) / SERVER_FILE).read_text(encoding="utf-8"))
+        url, token = server["url"], server["token"]
     answer = ControlPlane(url, token).request("POST", f"/learners/{learner}/add", {})
     return {str(name): str(value) for name, value in answer["environment"].items()}
 
@@ -47,7 +48,7 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
 
     Args:
         c: What ``get_config()`` gives.
-        folder: The workshop's folder, on the hub's machine; the environment names the desk when None.
+        folder: The workshop's folder, on the hub's machine; the environment names the server when None.
         lessons: Folder below which each learner gets a copy of the lessons; the spawner's own when None.
     """
 

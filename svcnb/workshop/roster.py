@@ -1,4 +1,4 @@
-"""Who learns here: names, tokens, accounts, progress and saved states, in one file for the teacher alone."""
+"""The roster of a workshop: names, tokens, progress and saved states, in one file for the instructor alone."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import secrets
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
-from svcnb.workshop.saved import Saved
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 """What a learner may be called: also a user of JupyterHub and a part of an address."""
@@ -40,35 +38,27 @@ class Learner(BaseModel):
 
     Attributes:
         name: Lower-case letters, digits, dots, hyphens.
-        token: What the learner's notebooks show the desk. Opens nothing else.
-        wallet_address: The account's master wallet.
-        api_key: The account's key.
-        round: How many accounts there were, this one included.
+        token: Identifies the learner's notebooks at the workshop's server.
         progress: By name of the exercise.
-        saved: Saved states by name.
+        saved: Labels of saved states.
     """
 
     name: str
     token: str = Field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-    wallet_address: str = ""
-    api_key: str = Field(default="", repr=False)
-    round: int = 0
     progress: dict[str, Progress] = Field(default_factory=dict, repr=False)
-    saved: dict[str, Saved] = Field(default_factory=dict, repr=False)
-
-    @property
-    def email(self) -> str:
-        """The learner's user in the triggers service."""
-        return f"{self.name}@workshop.local"
-
-    @property
-    def key(self) -> Secret:
-        """The account's key, masked until it is revealed."""
-        return Secret(self.api_key)
+    saved: list[str] = Field(default_factory=list, repr=False)
 
 
-SCHEMA: Final = DocumentSchema("roster of the workshop", 1, {0: lambda document: document})
-"""Version 0 did not say its version."""
+def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
+    kept = ("name", "token", "progress")
+    learners = document.get("learners", {}).items()
+    return document | {
+        "learners": {name: {member: each[member] for member in kept if member in each} for name, each in learners}
+    }
+
+
+SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
+"""Version 0 did not say its version. Up to version 1 learners had accounts on one emulator that all shared."""
 
 
 class _Content(BaseModel):
@@ -126,7 +116,7 @@ class Roster:
         check_name(name)
         with self.lock:
             if name not in self._content.learners:
-                # Another dictionary, not a longer one: the desk looks for tokens at the same time, in another thread.
+                # Another dictionary, not a longer one: the server looks for tokens at the same time, in another thread.
                 self._content.learners = {**self._content.learners, name: Learner(name=name)}
             return self._content.learners[name]
 
@@ -140,7 +130,7 @@ class Roster:
             return self._content.learners[name]
         except KeyError:
             raise UnknownLearner(
-                f"nobody here is called {name!r}", hint="Add learners with room.add(name) or `svcnb workshop add NAME`."
+                f"no learner is called {name!r}", hint="Add learners with room.add(name) or `svcnb workshop add NAME`."
             ) from None
 
     def of_token(self, token: str) -> Learner:
@@ -152,7 +142,7 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("this token belongs to nobody here", hint="Ask your teacher for your place again.")
+            raise UnknownLearner("this token is not a learner's", hint="Ask your instructor for your file again.")
         return found[0]
 
     def keep(self) -> None:

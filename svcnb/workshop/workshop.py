@@ -1,109 +1,177 @@
-"""A workshop: learners, their accounts, their progress, and what a teacher does with them."""
+"""A workshop: learners, their emulators, their progress, and what an instructor does with them."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.control import EmulatorControl
+from svcnb.lessons import lesson_settings
 from svcnb.toolkit.exercises import EXERCISES
 from svcnb.workshop.board import Board
+from svcnb.workshop.emulators import IDLE_STOP_S, Emulators
 from svcnb.workshop.roster import Learner, Progress, Roster
-from svcnb.workshop.saved import Restored, Saved, restore
 
 if TYPE_CHECKING:
-    from svcnb.client import Client
-    from svcnb.workshop.desk import Desk
+    from svcnb.control import EmulatorControl
+    from svcnb.workshop.server import WorkshopServer
 
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
+OWN: Final = "own"
+"""Name of the emulator for a learner's own work; the others are named after lessons."""
+LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+LESSON_SETTINGS: Final = frozenset(
+    {
+        "charge_convert",
+        "charge_failed_runs",
+        "clock",
+        "enforce_expiration",
+        "grant_delay_jitter_ms",
+        "grant_delay_ms",
+        "master_key_may_execute",
+        "preset",
+        "starter_credits",
+    }
+)
+"""Settings that a lesson may choose: none names a file, an address or a program of this machine."""
 
 
 class Workshop:
-    """One emulator, many learners. May be used from several threads.
+    """Learners, each with emulators of their own. May be used from several threads.
 
     Args:
-        emulator: The emulator that all share.
         learners: Their names; more may come with `add`.
-        credit_cents: What each account begins with, in cents.
-        folder: Where the roster is kept, so that another process goes on with the same learners; in memory when None.
-            The file holds account keys and is readable for its owner alone.
+        credit_cents: Credit of each new account in a learner's own emulator, in cents.
+        folder: Keeps the roster and the emulators' states, so that a later process goes on with the same learners. A
+            temporary folder when None. Its files are readable for their owner alone.
+        idle_stop_s: Seconds without a request after which an emulator stops; the next request starts it again.
+        hosts_emulators: Whether the emulators run on this machine. Otherwise each learner's machine runs its own.
 
     Raises:
-        InvalidArgument: Somebody cannot be called so, or the folder holds something else.
+        InvalidArgument: A name cannot be a learner's, or the folder holds something else.
     """
 
     def __init__(
         self,
-        emulator: EmulatorControl,
         learners: Iterable[str] = (),
         *,
         credit_cents: int = STARTER_CENTS,
         folder: str | Path | None = None,
+        idle_stop_s: float = IDLE_STOP_S,
+        hosts_emulators: bool = True,
     ) -> None:
-        self.emulator = emulator
+        self._temporary = tempfile.TemporaryDirectory(prefix="svcnb-workshop-") if folder is None else None
+        self.folder = Path(self._temporary.name if self._temporary else folder or "")
         self.credit_cents = credit_cents
-        self.roster = Roster(None if folder is None else Path(folder) / ROSTER_FILE)
-        self.desk: Desk | None = None
+        self.roster = Roster(self.folder / ROSTER_FILE)
+        self.server: WorkshopServer | None = None
+        self.emulators = Emulators(self.folder / "learners", idle_stop_s=idle_stop_s) if hosts_emulators else None
         for name in learners:
             self.add(name)
 
     def __repr__(self) -> str:
         return f"Workshop({len(list(self.roster))} learners)"
 
-    # --- places -------------------------------------------------------------------------------------------------
+    def __enter__(self) -> Self:
+        """It is open already; the end of the block closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes it."""
+        self.close()
+
+    # --- learners -----------------------------------------------------------------------------------------------
 
     def add(self, name: str) -> Learner:
-        """Gives a learner a place: an account with starter credit. One who has a place keeps it.
+        """Adds a learner. One who was added before stays as they are.
 
         Args:
             name: Lower-case letters, digits, dots and hyphens.
         """
         with self.roster.lock:
             learner = self.roster.add(name)
-            if not learner.api_key:
-                self._open_account(learner)
-            return learner
+            self.roster.keep()
+        return learner
 
     def learner(self, name: str) -> Learner:
         """One learner.
 
         Raises:
-            UnknownLearner: Nobody is called so.
+            UnknownLearner: No one has this name.
         """
         return self.roster.of_name(name)
 
-    def client(self, name: str) -> Client:
-        """A client with a learner's account key, to look at the same things as the learner."""
-        return self.emulator.client(api_key=self.learner(name).key)
+    def emulator(self, name: str) -> EmulatorControl:
+        """The emulator for a learner's own work, started if it does not run. Notebooks use it as `svcnb.Client()`.
+
+        Args:
+            name: Whose.
+
+        Raises:
+            InvalidArgument: Emulators do not run on this machine.
+            EmulatorError: It does not start.
+        """
+        return self._hosted().start(self.learner(name).name, OWN, self._own_settings(), afresh=False)
+
+    def start_lesson(
+        self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
+    ) -> EmulatorControl:
+        """Starts a lesson in an emulator of its own, afresh as the lesson's first cell does at home.
+
+        Args:
+            name: Whose.
+            lesson: The lesson, for example ``"quickstart"``.
+            settings: Further settings of the emulator; see `LESSON_SETTINGS`.
+            notebook: Which notebook asks. Two notebooks do not share an emulator, one finds its own again.
+            resume: Whether to go on with the state of its last run instead.
+
+        Raises:
+            InvalidArgument: The lesson cannot be called so, or a setting is not a lesson's to choose.
+            EmulatorError: It does not start.
+        """
+        if LESSON.fullmatch(lesson) is None:
+            raise InvalidArgument(
+                f"invalid lesson {lesson[:80]!r}", hint="Use lower-case letters, digits and hyphens, 64 at most."
+            )
+        if unknown := sorted(settings.keys() - LESSON_SETTINGS):
+            raise InvalidArgument(
+                f"in a workshop a lesson cannot set {unknown[0]!r}",
+                hint=f"Leave it out. Lessons may set {', '.join(sorted(LESSON_SETTINGS))}.",
+            )
+        place = f"{lesson}-{hashlib.sha256(notebook.encode()).hexdigest()[:8]}"
+        chosen = lesson_settings(lesson) | settings
+        del chosen["port"]
+        return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
         """The environment of each learner's notebooks, by name. Holds secrets: give each learner their own alone."""
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment of one learner's notebooks: service, account, desk. Holds secrets.
+        """The environment of one learner's notebooks: their own emulator and the workshop's server. Holds a secret.
 
         Args:
-            name: Who.
+            name: Whose.
         """
         learner = self.learner(name)
-        found = {
-            "SVC_BASE_URL": self.emulator.base_url,
-            "SVC_TRIGGERS_URL": self.emulator.triggers_url,
-            "SVC_RPC_URL": self.emulator.rpc_url,
-            "SVC_API_KEY": learner.api_key,
-        }
-        if self.desk is not None:
-            found |= {"SVC_WORKSHOP_URL": self.desk.url, "SVC_WORKSHOP_TOKEN": learner.token}
+        found: dict[str, str] = {}
+        if self.emulators is not None:
+            url = self.emulators.open(learner.name, OWN, self._own_settings()).base_url
+            found |= {"SVC_BASE_URL": url, "SVC_TRIGGERS_URL": url, "SVC_RPC_URL": f"{url}/rpc"}
+        if self.server is not None:
+            found |= {"SVC_WORKSHOP_URL": self.server.url, "SVC_WORKSHOP_TOKEN": learner.token}
         return found
 
     # --- progress -----------------------------------------------------------------------------------------------
 
     def record(self, name: str, exercise: str, *, right: bool) -> None:
-        """Writes down the verdict on an answer. What was solved stays solved.
+        """Records the verdict on an answer. A solved exercise stays solved.
 
         Raises:
             InvalidArgument: There is no such exercise.
@@ -123,84 +191,100 @@ class Workshop:
     # --- for one learner, while the others go on ----------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Gives a learner a fresh account with starter credit, and forgets progress and saved states.
+        """Deletes a learner's states, saved states and progress. Addresses and token stay, and so does the hand-out.
 
-        The old account stays on the chain, and nobody has its key any more. The learner's notebooks see the new one
-        after their kernels have started again with the new `environment`.
+        Args:
+            name: Whose.
         """
+        learner = self.learner(name)
+        if self.emulators is not None:
+            self.emulators.clear(learner.name)
         with self.roster.lock:
-            learner = self.learner(name)
             learner.progress.clear()
             learner.saved.clear()
-            self._open_account(learner)
-            return learner
+            shutil.rmtree(self._saved_folder(learner), ignore_errors=True)
+            self.roster.keep()
+        return learner
 
     def save(self, name: str, label: str) -> None:
-        """Remembers what a learner's account holds: groups, permissions of keys, actions, credit.
+        """Saves a learner's emulators: accounts, keys, credit, chain and time. They stop for that moment.
 
         Args:
-            name: Who.
-            label: What to call it.
+            name: Whose.
+            label: What to call the saved state; an older one with that label is replaced.
         """
-        saved = Saved.of(self.client(name))
+        learner = self.learner(name)
+        self._hosted().copy(learner.name, self._saved(learner, label))
         with self.roster.lock:
-            self.learner(name).saved[label] = saved
+            if label not in learner.saved:
+                learner.saved.append(label)
             self.roster.keep()
 
-    def restore(self, name: str, label: str) -> Restored:
-        """Makes a learner's account hold again what it held. The account, its key and its wallets stay the same.
+    def restore(self, name: str, label: str) -> None:
+        """Puts a learner's emulators back as they were saved. Addresses and progress stay.
 
         Args:
-            name: Who.
+            name: Whose.
             label: As in `save`.
 
         Raises:
-            InvalidArgument: Nothing was saved under that label.
+            InvalidArgument: Nothing was saved with that label.
         """
         learner = self.learner(name)
-        with self.roster.lock:
-            saved = learner.saved.get(label)
+        if label not in learner.saved:
             known = ", ".join(sorted(learner.saved)) or "nothing yet"
-        if saved is None:
-            raise InvalidArgument(f"nothing of {name} was saved as {label!r}", hint=f"Saved: {known}.")
-        svc = self.client(name)
-        self._credit_to(learner, svc, saved.credit_cents + STARTER_CENTS)  # going back costs cents, too
-        done = restore(svc, saved)
-        self._credit_to(learner, svc, saved.credit_cents)
-        return done
+            raise InvalidArgument(f"no state of {name} was saved as {label[:80]!r}", hint=f"Saved: {known}.")
+        self._hosted().replace(learner.name, self._saved(learner, label))
 
-    # --- the desk -----------------------------------------------------------------------------------------------
+    # --- failures on purpose ------------------------------------------------------------------------------------
 
-    def open_desk(self, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> Desk:
-        """Opens what the learners' notebooks talk to beside the service, and the board's page.
+    def running(self, name: str | None = None) -> list[EmulatorControl]:
+        """The emulators that run now, for example to inject a fault: ``emulator.faults.next("chain")``.
+
+        Args:
+            name: Whose; everyone's when None.
+        """
+        return self._hosted().running(None if name is None else self.learner(name).name)
+
+    # --- the server ---------------------------------------------------------------------------------------------
+
+    def serve(self, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> WorkshopServer:
+        """Starts the server that the learners' notebooks and the instructor's commands talk to.
 
         Args:
             host: Address to listen on.
             port: Port; 0 takes a free one.
             url: Its address as learners reach it, where that is another than host and port.
         """
-        from svcnb.workshop.desk import Desk
+        from svcnb.workshop.server import WorkshopServer
 
-        self.desk = Desk(self, host=host, port=port, url=url)
-        return self.desk
+        self.server = WorkshopServer(self, host=host, port=port, url=url)
+        return self.server
 
     def close(self) -> None:
-        """Closes the desk. Accounts and roster stay."""
-        if self.desk is not None:
-            self.desk.close()
-            self.desk = None
+        """Stops the server and all emulators. States stay in the folder. May be called twice."""
+        if self.server is not None:
+            self.server.close()
+            self.server = None
+        if self.emulators is not None:
+            self.emulators.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
-    def _open_account(self, learner: Learner) -> None:
-        with self.emulator.client() as svc:
-            account = svc.accounts.create(f"{learner.name} {learner.round + 1}")
-            mine = svc.with_key(account)
-            learner.round += 1
-            learner.wallet_address, learner.api_key = account.wallet_address, account.api_key.reveal()
-            self._credit_to(learner, mine, self.credit_cents)
-        self.roster.keep()
+    def _hosted(self) -> Emulators:
+        if self.emulators is None:
+            raise InvalidArgument(
+                "the emulators of this workshop run on the learners' machines",
+                hint="Ask the learner to run the first cell of the lesson again, which starts it afresh.",
+            )
+        return self.emulators
 
-    def _credit_to(self, learner: Learner, svc: Client, cents: int) -> None:
-        """Gives what is missing; credit is never taken away."""
-        missing = cents - svc.billing.balance().available_cents
-        if missing > 0:
-            self.emulator.credit(learner.wallet_address, missing)
+    def _own_settings(self) -> dict[str, Any]:
+        return {"starter_credits": self.credit_cents, "action_spares": 1}
+
+    def _saved_folder(self, learner: Learner) -> Path:
+        return self.folder / "saved" / learner.name
+
+    def _saved(self, learner: Learner, label: str) -> Path:
+        # Named by a hash: a label may be any text.
+        return self._saved_folder(learner) / hashlib.sha256(label.encode()).hexdigest()[:32]

@@ -157,7 +157,7 @@ def test_plan_states_of_every_version_are_opened(tmp_path, version) -> None:
 def test_workshop_folders_of_every_version_are_opened(tmp_path, version) -> None:
     path = kept(tmp_path, f"roster-{version}.json")
     learners = roster.Roster(path)
-    assert [(each.name, each.api_key) for each in learners] == [("ada", "a key")]
+    assert [(each.name, each.token) for each in learners] == [("ada", "a token")]
     assert (tmp_path / f"{path.name}.version-{version}").exists() is (version < roster.SCHEMA.current)
 
 

@@ -380,8 +380,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (object(), "the corrected source"),
     ],
     "workshop.add": [
-        (Some(name="ada", wallet_address="0x1"), "this learner is ada"),
-        (Some(name="edsger", wallet_address=""), "no account yet"),
+        (Some(name="ada"), "this learner is ada"),
+        (Some(name="Edsger"), "this learner is Edsger"),
         ("edsger", "a learner"),
         (None, "None"),
         (["edsger"], "a learner"),

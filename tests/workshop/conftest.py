@@ -1,39 +1,37 @@
-"""One emulator for all tests of the workshop; each test has learners of its own."""
+"""One workshop for all tests that read; a test that changes a learner adds one of its own."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from svcnb.launch import Emulator
 from svcnb.workshop import Workshop
 
 
 @pytest.fixture(scope="session")
-def shared() -> Iterator[Emulator]:
-    with Emulator(control_token="the teacher's", action_spares=1) as emulator:
-        yield emulator
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    with Workshop(folder=tmp_path_factory.mktemp("room") / "kept", credit_cents=300) as workshop:
+        workshop.serve()
+        yield workshop
 
 
 @pytest.fixture
-def room(shared: Emulator) -> Iterator[Workshop]:
-    tag = uuid.uuid4().hex[:6]
-    workshop = Workshop(shared, [f"ada-{tag}", f"grace-{tag}"], credit_cents=300)
-    yield workshop
-    workshop.close()
+def ada(room: Workshop) -> str:
+    """A learner of this test's own."""
+    return room.add(f"ada-{uuid.uuid4().hex[:6]}").name
 
 
 @pytest.fixture
-def names(room: Workshop) -> list[str]:
-    return [each.name for each in room.roster]
-
-
-@pytest.fixture
-def at_desk(room: Workshop, names: list[str], monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """The room with its desk open, and this process in the place of the first learner's notebook."""
-    room.open_desk()
-    for name, value in room.environment(names[0]).items():
+def at_desk(room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """This process at the place of the learner's notebook."""
+    for name, value in room.environment(ada).items():
         monkeypatch.setenv(name, value)
-    return room
+    return ada
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "room"

@@ -28,9 +28,9 @@ KERNEL = {"name": "python3", "path": "01-quickstart.ipynb"}
 
 FIRST_CELLS = """
 import os, svcnb
-emu = svcnb.lesson("quickstart")
-svc = svcnb.Client()
-print(svc.wallets.list()[0].wallet_address)
+emu = svcnb.lesson("quickstart", starter_credits=500)
+emu.clock.advance("1d")
+print(svcnb.Client().accounts.create("mine").wallet_address)
 print(type(emu).__name__, "01-quickstart.ipynb" in os.listdir())
 svcnb.exercises.check("cids.changes", {"other js_params"})
 """
@@ -58,12 +58,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def room(folder: Path) -> Iterator[dict[str, Any]]:
-    data = folder / "workshop-data"
+    data = folder / "workshop"
     command = [sys.executable, "-m", "svcnb", "workshop", "start", "ada", "--credit", "300", "--folder", str(data)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
     try:
-        wait_for("the workshop", (data / "desk.json").exists)
-        yield json.loads((data / "desk.json").read_text())
+        wait_for("the workshop", (data / "server.json").exists)
+        yield json.loads((data / "server.json").read_text())
     finally:
         process.terminate()
         assert process.wait(60) == 0
@@ -169,10 +169,10 @@ def test_learners_log_in_and_their_notebooks_know_their_place(hub: str, room: di
     printed = {name: Learner(hub, name).run(FIRST_CELLS).split() for name in ("ada", "linus")}
 
     wallets = {name: words[0] for name, words in printed.items()}
-    assert all(words[1:] == ["EmulatorControl", "True"] for words in printed.values()), printed
+    assert all(words[1:] == ["WorkshopEmulator", "True"] for words in printed.values()), printed
     assert wallets["ada"] != wallets["linus"]
-    roster = json.loads((folder / "workshop-data/roster.json").read_text())["learners"]
-    assert {name: roster[name]["wallet_address"] for name in wallets} == wallets
+    roster = json.loads((folder / "workshop/roster.json").read_text())["learners"]
+    assert set(roster) == set(wallets)
 
     board = httpx.get(f"{room['url']}/board.json", headers={"Authorization": f"Bearer {room['token']}"}).json()
     assert board["ada"]["cids.changes"] == board["linus"]["cids.changes"] == {"right": False, "tries": 1}

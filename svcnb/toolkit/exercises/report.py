@@ -1,4 +1,4 @@
-"""Tells a workshop's desk how an answer was judged: the exercise and whether it was right, never the answer."""
+"""Sends verdicts to a workshop's server: the exercise and whether the answer was right, never the answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 REACH_S: Final = 2.0
-"""Seconds until a desk that cannot be reached is given up."""
+"""Seconds until a server that cannot be reached is given up."""
 
 ANSWER_S: Final = 30.0
 """Seconds that one that was reached may take: whatever it is doing, the verdict must not be lost."""
 
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a verdict to the desk of ``SVC_WORKSHOP_URL``; nothing without one, and no desk can stop a lesson.
+    """Sends a verdict to the server of ``SVC_WORKSHOP_URL``. Does nothing without one, and never stops a lesson.
 
     Args:
         exercise: Its name.

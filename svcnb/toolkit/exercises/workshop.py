@@ -10,7 +10,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 def _add(answer: Any) -> str | None:
     if answer.name != "edsger":
         return f"this learner is {answer.name}: room.add('edsger') adds the right one."
-    return None if answer.wallet_address else "edsger has no account yet: room.add('edsger') creates one."
+    return None
 
 
 def _board(answer: Any) -> str | None:
@@ -26,7 +26,7 @@ EXERCISES = (
     Exercise(
         "workshop.add",
         "a learner, the result of room.learner('edsger')",
-        "the new learner has an account and credit.",
+        "the new learner has a place, and an emulator that starts with the first request.",
         _add,
     ),
     Exercise(

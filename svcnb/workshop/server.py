@@ -1,25 +1,22 @@
-"""The teacher's desk: a small server beside the emulator, which learners' notebooks talk to.
+"""The workshop's server: verdicts of exercises, the board, the instructor's commands, and the start of lessons.
 
-It keeps the control plane's secret. A learner's token opens what harms nobody else (ETH from the faucet, a contract
-wallet, the approval of a triggers token, the outcome of a payment, a run's trace) and takes verdicts of exercises;
-what would change the world of all (time, faults, reset, snapshots, the network) is the teacher's.
+A learner's token identifies the learner's notebooks: it starts lessons and records verdicts. The instructor's token
+opens everything here. The board's token can only view the board.
 """
 
 from __future__ import annotations
 
 import hmac
-import re
 import secrets
 import socket
 import threading
-from collections.abc import Mapping
-from types import MappingProxyType
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument, SvcnbError
-from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.control.errors import ControlRefused
 from svcnb.protocol.nesting import parse
 from svcnb.workshop.roster import Learner, UnknownLearner
 
@@ -32,33 +29,32 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 403, 404, 413, 422, 502
-
-HARMLESS: Final = re.compile(
-    r"GET /state|GET /runs/[\w-]+|POST /faucet|POST /contract-wallets|POST /agents/approve|POST /processor/pi_\w+"
-)
-"""What a learner may ask of the control plane."""
-APPROVAL: Final = "agents/approve"
-
-_WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
-_EVERYBODY: Final = "All learners share this emulator, so its time, faults, snapshots and network are the teacher's."
+UNAUTHORIZED, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 404, 413, 422, 502
 
 
 class Order(BaseModel):
-    """What a teacher wants done with one learner."""
+    """The body of an instructor's command for one learner."""
 
     label: str = Field("", max_length=200)
 
 
+class LessonStart(BaseModel):
+    """What a lesson's first cell sends."""
+
+    settings: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
+    notebook: str = Field("", max_length=4_096)
+    resume: bool = False
+
+
 class Verdict(BaseModel):
-    """What a learner's notebook tells of an answer; never the answer itself."""
+    """The verdict on a learner's answer; never the answer itself."""
 
     exercise: str
     right: bool
 
 
-class Desk:
-    """A running desk; `Workshop.open_desk` opens it.
+class WorkshopServer:
+    """The running server of a workshop; `Workshop.serve` starts it.
 
     Args:
         room: The workshop.
@@ -68,7 +64,8 @@ class Desk:
 
     Attributes:
         url: Its address.
-        teacher_token: Opens everything here.
+        port: Its port.
+        instructor_token: Opens everything here.
         board_token: Opens the board, for looking only.
 
     Raises:
@@ -79,21 +76,22 @@ class Desk:
     def __init__(self, room: Workshop, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> None:
         import uvicorn
 
-        self.teacher_token = secrets.token_urlsafe(24)
+        self.instructor_token = secrets.token_urlsafe(24)
         self.board_token = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))
-        self.url = (url or f"http://{host}:{listening.getsockname()[1]}").rstrip("/")
+        self.port = int(listening.getsockname()[1])
+        self.url = (url or f"http://{host}:{self.port}").rstrip("/")
         config = uvicorn.Config(self._app(), log_config=None, access_log=False, lifespan="off")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [listening]}, daemon=True, name="svcnb-workshop-desk"
+            target=self._server.run, kwargs={"sockets": [listening]}, daemon=True, name="svcnb-workshop-server"
         )
         self._thread.start()
         self._wait(listening)
 
     def __repr__(self) -> str:
-        return "<Desk>"
+        return "<WorkshopServer>"
 
     @property
     def board_url(self) -> str:
@@ -127,14 +125,14 @@ class Desk:
                 Route("/board", self._board),
                 Route("/board.json", self._board_json),
                 Route("/learners/{name}/{verb}", self._teach, methods=["POST"]),
-                Route("/teacher/{path:path}", self._teacher_control, methods=["GET", "POST", "DELETE"]),
+                Route("/faults", self._faults, methods=["POST", "DELETE"]),
                 Route("/verdicts", self._verdict, methods=["POST"]),
-                Route("/control/{path:path}", self._control, methods=["GET", "POST", "DELETE"]),
+                Route("/lessons/{lesson}", self._lesson, methods=["POST"]),
             ],
             exception_handlers={_Refused: _refuse},
         )
 
-    # --- for the teacher ----------------------------------------------------------------------------------------
+    # --- for the instructor ----------------------------------------------------------------------------------------
 
     async def _health(self, _request: Request) -> Response:
         from starlette.responses import JSONResponse
@@ -162,7 +160,7 @@ class Desk:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        self._require_teacher(request)
+        self._require_instructor(request)
         name, verb = request.path_params["name"], request.path_params["verb"]
         try:
             order = Order.model_validate_json(await _body(request) or b"{}")
@@ -178,28 +176,45 @@ class Desk:
         if verb in {"add", "reset"}:
             getattr(self._room, verb)(name)
             return {"environment": self._room.environment(name)}
-        if verb == "save":
-            self._room.save(name, label)
-            return {"saved": label}
-        if verb == "restore":
-            return self._room.restore(name, label).model_dump()
-        raise InvalidArgument(f"nobody can {verb[:20]!r} a learner", hint="add, reset, save or restore.")
+        if verb in {"save", "restore"}:
+            getattr(self._room, verb)(name, label)
+            return {"label": label}
+        raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
-    async def _teacher_control(self, request: Request) -> Response:
-        """The control plane, whole: faults, time, snapshots of the room."""
-        self._require_teacher(request)
-        return await self._pass_on(request)
+    async def _faults(self, request: Request) -> Response:
+        """Injects a fault into all emulators that run, or ends it."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
 
-    def _require_teacher(self, request: Request) -> None:
+        self._require_instructor(request)
+        try:
+            order = parse(await _body(request) or b"null")
+            return JSONResponse({"emulators": await run_in_threadpool(self._inject, request.method, order)})
+        except ControlRefused as error:
+            raise _Refused(error.status, error.message, error.hint) from None
+        except SvcnbError as error:
+            raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
+        except ValueError as error:
+            raise _Refused(UNPROCESSABLE, f"The body is not JSON: {error}.", "Send a JSON object.") from None
+
+    def _inject(self, method: str, order: Any) -> int:
+        running = self._room.running()
+        for each in running:
+            each.request(method, "/faults", order)
+        return len(running)
+
+    def _require_instructor(self, request: Request) -> None:
         # Never from the address: addresses are shown, kept in histories and sent on.
-        if not _is(_bearer(request), self.teacher_token):
+        if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
-                UNAUTHORIZED, "This needs the teacher's token.", "Send Authorization: Bearer <desk.teacher_token>."
+                UNAUTHORIZED,
+                "This needs the instructor's token.",
+                "Send Authorization: Bearer <server.instructor_token>.",
             )
 
     def _require_viewer(self, request: Request) -> None:
         given = _bearer(request) or request.query_params.get("token", "")
-        if not (_is(given, self.board_token) | _is(_bearer(request), self.teacher_token)):
+        if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
                 UNAUTHORIZED, "The board needs its token.", "Open the address that was printed at the start."
             )
@@ -222,42 +237,33 @@ class Desk:
             await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
-            raise _Refused(UNPROCESSABLE, f"This is no verdict: {text}", "Send exercise and right.") from None
+            raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
         return JSONResponse({"ok": True})
 
-    async def _control(self, request: Request) -> Response:
-        learner = self._learner(request)
-        path = request.path_params["path"]
-        if HARMLESS.fullmatch(f"{request.method} /{path}") is None:
-            raise _Refused(FORBIDDEN, _EVERYBODY, "Go on with the next cell, or ask your teacher to do it for all.")
-        # Whose triggers a token opens is decided here, not by the learner who asks.
-        return await self._pass_on(request, {"email": learner.email} if path == APPROVAL else {})
-
-    async def _pass_on(self, request: Request, fixed: Mapping[str, str] = MappingProxyType({})) -> Response:
+    async def _lesson(self, request: Request) -> Response:
+        """Starts a lesson's emulator here, or answers that the learner's machine runs it."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        path, raw = f"/{request.path_params['path']}", await _body(request)
+        learner = self._learner(request)
+        if self._room.emulators is None:
+            return JSONResponse({})
         try:
-            return JSONResponse(await run_in_threadpool(self._forward, request.method, path, raw, fixed))
-        except ControlRefused as error:
-            raise _Refused(error.status, error.message, error.hint) from None
-        except EmulatorUnreachable as error:
+            order = LessonStart.model_validate_json(await _body(request) or b"{}")
+            start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
+            emulator = await run_in_threadpool(start, learner.name, request.path_params["lesson"], order.settings)
+        except ValidationError as error:
+            text = str(error).partition("\n")[0]
+            raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
+        except InvalidArgument as error:
+            raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
+        except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
-        except ValueError:
-            raise _Refused(UNPROCESSABLE, "The body is no JSON.", "Send a JSON object.") from None
-
-    def _forward(self, method: str, path: str, raw: bytes, fixed: Mapping[str, str]) -> Any:
-        body = parse(raw or b"{}") if method in _WRITES else None
-        if fixed:
-            if not isinstance(body, dict):
-                raise ValueError("not an object")
-            body |= fixed
-        return self._room.emulator.request(method, path, body)
+        return JSONResponse(emulator.connection())
 
 
 class _Refused(Exception):
-    """What the desk does not do, with the status, the reason and the next step."""
+    """A refused request, with the status, the reason and the next step."""
 
     def __init__(self, status: int, message: str, fix: str | None) -> None:
         super().__init__(message)

@@ -1,0 +1,367 @@
+"""The learners' emulators: started by the first connection, stopped when idle, one folder of state each.
+
+This process holds the listening sockets. While an emulator runs, it accepts the connections itself; while none runs, a
+thread here waits for the first one and starts the emulator, which finds the connection in the socket's queue. So an
+address stays the same for as long as a learner has a notebook open.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import selectors
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from svcnb.control import EmulatorControl, EmulatorError
+from svcnb.launch import Emulator
+from svcnb.protocol.nesting import parse
+from svcnb.toolkit.files import replace_file
+
+HOST: Final = "127.0.0.1"
+"""Lesson emulators have seeds that everyone knows, so they listen for this machine alone."""
+IDLE_STOP_S: Final = 600.0
+"""Seconds without a request after which a learner's emulator stops."""
+MOST_EMULATORS: Final = 64
+"""Emulators of one learner; beyond that, the state of the one that was started the longest ago is deleted."""
+_ABOUT: Final = "emulator.json"
+_STATE: Final = "state"
+_BACKLOG: Final = 128
+
+_LOG = logging.getLogger(__name__)
+
+
+class _About(BaseModel):
+    """What is kept of an emulator beside its state."""
+
+    port: int = 0
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class HostedEmulator:
+    """One emulator of a learner: its socket, its folder and, while it runs, its process.
+
+    Args:
+        folder: Keeps its state, its port and its settings.
+        settings: Settings of the emulator; the kept ones when None.
+        idle_stop_s: Seconds without a request after which it stops.
+
+    Attributes:
+        folder: As given.
+        lock: Held while the process is started or stopped, or the state is exchanged.
+        listener: The socket.
+        process: What runs, or ran last; None before the first start and after `stop`.
+        closed: Whether the socket is closed.
+        started_at: When it was started, in seconds of the machine's clock; 0.0 before the first start.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any] | None, idle_stop_s: float) -> None:
+        self.folder = folder
+        self.lock = threading.RLock()
+        self.process: Emulator | None = None
+        self.closed = False
+        self.started_at = 0.0
+        kept = _about(folder) if (folder / _ABOUT).exists() else _About()
+        self._idle_stop_s = idle_stop_s
+        self._settings = kept.settings if settings is None else dict(settings)
+        self.listener = _listen(kept.port)
+        self._keep()
+
+    def __repr__(self) -> str:
+        return f"<HostedEmulator {self.folder.name}>"
+
+    @property
+    def base_url(self) -> str:
+        """Its address, which stays the same."""
+        return f"http://{HOST}:{self.listener.getsockname()[1]}"
+
+    def start(self) -> Emulator:
+        """Returns its process, started if it does not run.
+
+        Raises:
+            EmulatorError: It does not start; the text says why.
+        """
+        with self.lock:
+            if self.process is None or not self.process.running:
+                self.stop()
+                self.started_at = time.time()
+                self.process = Emulator(
+                    listener=self.listener,
+                    state=self.folder / _STATE,
+                    idle_stop_s=self._idle_stop_s,
+                    **self._settings,
+                )
+            return self.process
+
+    def stop(self) -> None:
+        """Ends its process. The state is kept."""
+        with self.lock:
+            if self.process is not None:
+                self.process.stop()
+                self.process = None
+
+    def clear(self, settings: Mapping[str, Any] | None = None) -> None:
+        """Stops it and deletes its state.
+
+        Args:
+            settings: Settings of the next start; the same as before when None.
+        """
+        with self.lock:
+            self.stop()
+            shutil.rmtree(self.folder / _STATE, ignore_errors=True)
+            if settings is not None and settings != self._settings:
+                self._settings = dict(settings)
+                self._keep()
+
+    def close(self) -> None:
+        """Stops it and closes its socket. The state is kept."""
+        with self.lock:
+            self.closed = True
+            self.stop()
+            self.listener.close()
+
+    def delete(self) -> None:
+        """Closes it and deletes its folder."""
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def refuse_one(self) -> None:
+        """Closes the connection that waits the longest: the emulator cannot be started."""
+        with suppress(OSError):
+            self.listener.accept()[0].close()
+
+    def _keep(self) -> None:
+        about = _About(port=self.listener.getsockname()[1], settings=self._settings)
+        replace_file(self.folder / _ABOUT, about.model_dump_json())
+
+
+class Emulators:
+    """All emulators of a workshop, by learner and name. May be used from several threads.
+
+    Args:
+        folder: Keeps their states, a folder for each learner.
+        idle_stop_s: Seconds without a request after which one stops.
+    """
+
+    def __init__(self, folder: Path, *, idle_stop_s: float = IDLE_STOP_S) -> None:
+        self._folder = folder
+        self._idle_stop_s = idle_stop_s
+        self._lock = threading.RLock()
+        self._all: dict[str, dict[str, HostedEmulator]] = {}
+        self._arriving: list[HostedEmulator] = []
+        self._leaving: list[HostedEmulator] = []
+        self._closed = False
+        # More starts at once would only take each other's share of the machine.
+        self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._woken, self._waker = socket.socketpair()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return f"<Emulators of {len(self._all)} learners>"
+
+    def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
+        """Returns an emulator, which need not run yet. Makes it if there is none.
+
+        Args:
+            learner: Whose.
+            name: What it is for: a word that can name a folder.
+            settings: Settings of a new one; those that are kept when None.
+        """
+        with self._lock:
+            mine = self._of(learner)
+            if name not in mine:
+                while len(mine) >= MOST_EMULATORS:
+                    self._leaving.append(mine.pop(min(mine, key=lambda each: mine[each].started_at)))
+                mine[name] = self._make(self._learners_folder(learner) / name, settings)
+            return mine[name]
+
+    def start(self, learner: str, name: str, settings: Mapping[str, Any] | None, *, afresh: bool) -> EmulatorControl:
+        """Starts an emulator, unless it runs, and returns a handle.
+
+        Args:
+            learner: Whose.
+            name: As in `open`.
+            settings: Its settings; those that are kept when None.
+            afresh: Whether it begins without the state that is kept.
+
+        Raises:
+            EmulatorError: It does not start.
+        """
+        hosted = self.open(learner, name, settings)
+        with self._starts, hosted.lock:
+            if afresh:
+                hosted.clear(settings)
+            return hosted.start().handle()
+
+    def running(self, learner: str | None = None) -> list[EmulatorControl]:
+        """Returns handles of the emulators that run now.
+
+        Args:
+            learner: Whose; everyone's when None.
+        """
+        with self._lock:
+            names = list(self._all) if learner is None else [learner]
+            hosted = [each for name in names for each in self._of(name).values()]
+        return [process.handle() for each in hosted if (process := each.process) is not None and process.running]
+
+    def pids(self) -> list[int]:
+        """Returns the processes of all emulators that run now."""
+        with self._lock:
+            hosted = [each for mine in self._all.values() for each in mine.values()]
+        return [process.pid for each in hosted if (process := each.process) is not None and process.running]
+
+    def clear(self, learner: str) -> None:
+        """Deletes the states of a learner's emulators. Their addresses stay.
+
+        Args:
+            learner: Whose.
+        """
+        with self._stopped(learner) as mine:
+            for each in mine.values():
+                each.clear()
+
+    def copy(self, learner: str, target: Path) -> None:
+        """Copies the states of a learner's emulators, which stop for that moment.
+
+        Args:
+            learner: Whose.
+            target: A folder that is replaced.
+        """
+        with self._stopped(learner) as mine:
+            shutil.rmtree(target, ignore_errors=True)
+            target.mkdir(mode=0o700, parents=True)
+            for name, each in mine.items():
+                shutil.copytree(each.folder, target / name)
+
+    def replace(self, learner: str, source: Path) -> None:
+        """Puts the states of a learner's emulators back as they were copied. Their addresses stay.
+
+        Args:
+            learner: Whose.
+            source: What `copy` made.
+        """
+        for copied in sorted(source.iterdir()):
+            self.open(learner, copied.name, _about(copied).settings)
+        with self._stopped(learner) as mine:
+            for name, each in mine.items():
+                kept = source / name
+                each.clear(_about(kept).settings if kept.is_dir() else None)
+                if (kept / _STATE).is_dir():
+                    shutil.copytree(kept / _STATE, each.folder / _STATE)
+
+    def close(self) -> None:
+        """Ends all emulators and closes their sockets. States stay. May be called twice."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            hosted = [*self._leaving, *(each for mine in self._all.values() for each in mine.values())]
+        self._wake()
+        self._thread.join()
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(HostedEmulator.close, hosted))
+        self._woken.close()
+        self._waker.close()
+
+    # --- one learner --------------------------------------------------------------------------------------------
+
+    def _learners_folder(self, learner: str) -> Path:
+        return self._folder / learner / "emulators"
+
+    def _of(self, learner: str) -> dict[str, HostedEmulator]:
+        """A learner's emulators; those of an earlier start of the workshop listen again."""
+        if learner not in self._all:
+            kept = sorted(each.parent for each in self._learners_folder(learner).glob(f"*/{_ABOUT}"))
+            self._all[learner] = {each.name: self._make(each, None) for each in kept}
+        return self._all[learner]
+
+    def _make(self, folder: Path, settings: Mapping[str, Any] | None) -> HostedEmulator:
+        hosted = HostedEmulator(folder, settings, self._idle_stop_s)
+        self._wait_for_connection(hosted)
+        return hosted
+
+    @contextmanager
+    def _stopped(self, learner: str) -> Iterator[dict[str, HostedEmulator]]:
+        """A learner's emulators, none of which runs or starts meanwhile; connections wait."""
+        with self._lock:
+            mine = dict(self._of(learner))
+        with ExitStack() as held:
+            for each in mine.values():
+                held.enter_context(each.lock)
+                each.stop()
+            yield mine
+
+    # --- connections --------------------------------------------------------------------------------------------
+
+    def _wait_for_connection(self, hosted: HostedEmulator) -> None:
+        with self._lock:
+            self._arriving.append(hosted)
+            self._wake()
+
+    def _wake(self) -> None:
+        with suppress(OSError):  # closed: nobody watches any more
+            self._waker.send(b"\0")
+
+    def _watch(self) -> None:
+        """Starts an emulator for each socket with a connection that no emulator accepts."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._woken, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.data is None:
+                        self._woken.recv(_BACKLOG)
+                        continue
+                    selector.unregister(key.fileobj)
+                    name = "svcnb-workshop-emulator"
+                    threading.Thread(target=self._serve, args=(key.data,), daemon=True, name=name).start()
+                with self._lock:
+                    if self._closed:
+                        return
+                    arriving, self._arriving = self._arriving, []
+                    leaving, self._leaving = self._leaving, []
+                for each in arriving:
+                    if not each.closed:
+                        selector.register(each.listener, selectors.EVENT_READ, each)
+                for each in leaving:
+                    with suppress(KeyError):
+                        selector.unregister(each.listener)
+                    threading.Thread(target=each.delete, daemon=True).start()
+
+    def _serve(self, hosted: HostedEmulator) -> None:
+        """Runs an emulator until it ends, then waits for the next connection."""
+        try:
+            with self._starts, hosted.lock:
+                process = None if hosted.closed else hosted.start()
+        except EmulatorError as error:
+            _LOG.error("the emulator in %s does not start: %s", hosted.folder, error)
+            hosted.refuse_one()
+        else:
+            if process is None:
+                return
+            process.wait()
+        self._wait_for_connection(hosted)
+
+
+def _about(folder: Path) -> _About:
+    return _About.model_validate(parse((folder / _ABOUT).read_text(encoding="utf-8")))
+
+
+def _listen(port: int) -> socket.socket:
+    """A listening socket on a port, or on a free one if that is taken by now."""
+    for wanted in (port, 0):
+        try:
+            return socket.create_server((HOST, wanted), backlog=_BACKLOG)
+        except OSError:
+            if not wanted:
+                raise
+    raise AssertionError("port 0 is never taken")

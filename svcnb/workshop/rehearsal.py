@@ -1,0 +1,303 @@
+"""A rehearsal of a workshop: learners work through the lessons at the same time, each in a real kernel.
+
+It shows before the day whether a machine is large enough. Each learner runs the cells of the lessons in order, in a
+kernel for each lesson, with a pause after each cell, against emulators that the workshop starts on demand.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.lessons import lessons_folder
+from svcnb.protocol.nesting import parse
+from svcnb.workshop.workshop import Workshop
+
+ALLOWED_P95_S: Final = 5.0
+"""Longest time of 95 of 100 cells with which a lesson still feels quick."""
+CELL_TIMEOUT_S: Final = 600.0
+LOOK_S: Final = 10.0
+"""Seconds between two looks at the memory."""
+_PROC: Final = Path("/proc")
+
+
+class Rehearsal(BaseModel):
+    """What a rehearsal measured.
+
+    Attributes:
+        learners: How many worked.
+        lessons: Numbers of the lessons.
+        pause_s: Seconds between two cells of a learner.
+        took_s: Seconds from the first cell to the last.
+        cells: Cells that were run.
+        median_s: Seconds of a cell, the median.
+        p95_s: Seconds of a cell that 95 of 100 do not exceed.
+        longest_s: Seconds of the longest cell.
+        cpu_s: Processor time of everything together, in seconds.
+        most_emulators: Most emulators that ran at once.
+        emulators_mb: Most memory of all emulators at once, in MiB (proportional set size); None where unknown.
+        kernels_mb: Most memory of all kernels at once, in MiB; None where unknown.
+        idle_emulator_mb: Memory of one emulator after the last cell, in MiB, its children included; None where unknown.
+        failures: Learner, lesson and error of each cell that failed.
+    """
+
+    learners: int
+    lessons: list[str]
+    pause_s: float
+    took_s: float
+    cells: int
+    median_s: float
+    p95_s: float
+    longest_s: float
+    cpu_s: float = 0.0
+    most_emulators: int
+    emulators_mb: float | None
+    kernels_mb: float | None
+    idle_emulator_mb: float | None
+    failures: list[str] = Field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no cell failed, and cells were quick enough."""
+        return not self.failures and self.p95_s <= ALLOWED_P95_S
+
+    def rows(self) -> dict[str, str]:
+        """The figures for people."""
+        memory = {"emulators": self.emulators_mb, "kernels": self.kernels_mb, "one emulator": self.idle_emulator_mb}
+        return {
+            "learners": str(self.learners),
+            "lessons": f"{self.lessons[0]} to {self.lessons[-1]}, {self.pause_s:g} s between cells",
+            "time": f"{self.took_s:.0f} s, {self.cpu_s:.0f} s of processor time",
+            "cells": f"{self.cells}; {len(self.failures)} failed",
+            "a cell": f"{self.median_s:.2f} s median, {self.p95_s:.2f} s p95, {self.longest_s:.2f} s longest",
+            "emulators at once": str(self.most_emulators),
+            **{f"memory, {what}": f"{mb:.0f} MiB" for what, mb in memory.items() if mb is not None},
+            **{f"failure {number}": each for number, each in enumerate(self.failures[:10], 1)},
+            "result": "large enough" if self.passed else f"not passed: failures, or p95 above {ALLOWED_P95_S:g} s",
+        }
+
+
+def rehearse(learners: int, *, first: int = 1, last: int = 9, pause_s: float = 20.0) -> Rehearsal:
+    """Rehearses a workshop on this machine.
+
+    Args:
+        learners: How many learners.
+        first: Number of the first lesson.
+        last: Number of the last lesson.
+        pause_s: Seconds that a learner reads after each cell.
+
+    Raises:
+        InvalidArgument: There are no learners or no such lessons.
+        EmulatorError: An emulator does not start.
+    """
+    if learners < 1:
+        raise InvalidArgument(f"invalid number of learners {learners!r}", hint="Give at least 1.")
+    with TemporaryDirectory(prefix="svcnb-rehearsal-") as scratch:
+        folder = Path(scratch)
+        lessons = sorted(
+            path for path in lessons_folder(None).glob("[0-9]*.ipynb") if first <= int(path.name[:2]) <= last
+        )
+        if not lessons:
+            raise InvalidArgument(f"there are no lessons from {first} to {last}", hint="Choose from 0 to 17.")
+        names = [f"learner-{number:03}" for number in range(1, learners + 1)]
+        before = _cpu_s()
+        with Workshop(names, folder=folder / "workshop") as room:
+            room.serve()
+            found = _Rehearsing(room, lessons, pause_s, folder).run()
+    found.cpu_s = _cpu_s() - before  # all processes have ended, so their time is known
+    return found
+
+
+class _Rehearsing:
+    """A rehearsal under way.
+
+    Args:
+        room: The workshop.
+        lessons: The notebooks.
+        pause_s: Seconds between two cells.
+        folder: Where learners' copies of the lessons are kept.
+    """
+
+    def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path) -> None:
+        self._room = room
+        self._lessons = lessons
+        self._pause_s = pause_s
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._took_s: list[float] = []
+        self._failures: list[str] = []
+        self._kernels: dict[str, int] = {}
+        self._over = threading.Event()
+
+    def run(self) -> Rehearsal:
+        names = [each.name for each in self._room.roster]
+        memory = _Memory(self._pids)
+        watch = threading.Thread(target=memory.watch, args=(self._over,), daemon=True, name="svcnb-rehearsal-memory")
+        began = time.monotonic()
+        watch.start()
+        try:
+            with ThreadPoolExecutor(len(names), thread_name_prefix="svcnb-rehearsal") as pool:
+                list(pool.map(self._learn, names, range(len(names))))
+        finally:
+            took_s = time.monotonic() - began
+            self._over.set()
+            watch.join()
+        cells = sorted(self._took_s) or [math.nan]
+        return Rehearsal(
+            learners=len(names),
+            lessons=[path.stem for path in self._lessons],
+            pause_s=self._pause_s,
+            took_s=took_s,
+            cells=len(self._took_s),
+            median_s=cells[len(cells) // 2],
+            p95_s=cells[math.ceil(len(cells) * 0.95) - 1],
+            longest_s=cells[-1],
+            most_emulators=memory.most_emulators,
+            emulators_mb=memory.emulators_mb,
+            kernels_mb=memory.kernels_mb,
+            idle_emulator_mb=memory.largest_emulator_mb(),
+            failures=self._failures,
+        )
+
+    def _pids(self) -> tuple[list[int], list[int]]:
+        """Processes of the emulators, and of the kernels. Asks none of them: a request would keep it from stopping."""
+        with self._lock:
+            kernels = list(self._kernels.values())
+        return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels
+
+    def _learn(self, name: str, number: int) -> None:
+        own = self._folder / name
+        shutil.copytree(self._lessons[0].parent, own, ignore=shutil.ignore_patterns("solutions", "images"))
+        environment = os.environ | self._room.environment(name)
+        # People do not start at the same moment.
+        self._over.wait(self._pause_s * number / len(list(self._room.roster)))
+        for lesson in self._lessons:
+            try:
+                self._run_lesson(name, own / lesson.name, environment)
+            except Exception as error:  # noqa: BLE001 - it is reported, and the others go on
+                self._failures.append(f"{name}, {lesson.stem}: {type(error).__name__}: {error}")
+        _close_loop()
+
+    def _run_lesson(self, name: str, lesson: Path, environment: dict[str, str]) -> None:
+        from jupyter_client.manager import start_new_kernel
+
+        manager, client = start_new_kernel(
+            startup_timeout=CELL_TIMEOUT_S,
+            extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
+            env=environment | {"JPY_SESSION_NAME": str(lesson)},
+            cwd=str(lesson.parent),
+        )
+        try:
+            if (pid := getattr(manager.provisioner, "pid", None)) is not None:
+                with self._lock:
+                    self._kernels[name] = pid
+            for source in _cells(lesson):
+                failures: list[str] = []
+                began = time.monotonic()
+                client.execute_interactive(
+                    source, timeout=CELL_TIMEOUT_S, allow_stdin=False, output_hook=partial(_note_error, failures)
+                )
+                self._took_s.append(time.monotonic() - began)
+                self._failures += [f"{name}, {lesson.stem}: {each}" for each in failures]
+                self._over.wait(self._pause_s)
+        finally:
+            with self._lock:
+                self._kernels.pop(name, None)
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+
+class _Memory:
+    """The most memory that was seen, in MiB of proportional set size. Linux alone tells it.
+
+    Args:
+        pids: Returns the processes of the emulators, and of the kernels.
+    """
+
+    def __init__(self, pids: Callable[[], tuple[list[int], list[int]]]) -> None:
+        self._pids = pids
+        self.most_emulators = 0
+        self.emulators_mb: float | None = None
+        self.kernels_mb: float | None = None
+
+    def watch(self, over: threading.Event) -> None:
+        """Looks now and again until the event is set."""
+        while not over.wait(LOOK_S):
+            emulators, kernels = self._pids()
+            children = _children()
+            self.most_emulators = max(self.most_emulators, len(emulators))
+            self.emulators_mb = _larger(self.emulators_mb, _pss_mb(emulators, children))
+            self.kernels_mb = _larger(self.kernels_mb, _pss_mb(kernels, children))
+
+    def largest_emulator_mb(self) -> float | None:
+        """Memory of the largest emulator now, with its children."""
+        children = _children()
+        return max((_pss_mb([pid], children) or 0.0 for pid in self._pids()[0]), default=0.0) or None
+
+
+def _close_loop() -> None:
+    """Closes the event loop that Jupyter's client made for this thread and leaves open."""
+    from jupyter_core.utils import ensure_event_loop
+
+    loop = ensure_event_loop()
+    if not loop.is_running():
+        loop.close()
+
+
+def _note_error(failures: list[str], message: dict[str, Any]) -> None:
+    if message["msg_type"] == "error":
+        failures.append(f"{message['content']['ename']}: {message['content']['evalue']}")
+
+
+def _cells(lesson: Path) -> list[str]:
+    notebook = parse(lesson.read_text(encoding="utf-8"))
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def _children() -> dict[int, list[int]]:
+    """The children of each process."""
+    found: dict[int, list[int]] = {}
+    for each in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            # The name, in parentheses, may contain anything.
+            parent = int(each.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1])
+            found.setdefault(parent, []).append(int(each.parent.name))
+    return found
+
+
+def _pss_mb(pids: Iterable[int], children: dict[int, list[int]]) -> float | None:
+    """Proportional set size of processes and all below them; None where the system does not tell."""
+    if not (_PROC / "self/smaps_rollup").exists():
+        return None
+    total_kb, left = 0, list(pids)
+    while left:
+        pid = left.pop()
+        left += children.get(pid, [])
+        with suppress(OSError):
+            lines = (_PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii").splitlines()
+            total_kb += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total_kb / 1024
+
+
+def _cpu_s() -> float:
+    """Processor time of this process and of its children that have ended, in seconds."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

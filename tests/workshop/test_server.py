@@ -1,0 +1,119 @@
+"""The workshop's server: which token opens what, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+
+import svcnb
+from svcnb.control import EmulatorUnreachable
+from svcnb.workshop import Workshop, WorkshopServer
+
+
+def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
+    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=data)  # noqa: S310 - the server's own address
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=300) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+@pytest.fixture
+def server(room: Workshop) -> WorkshopServer:
+    assert room.server is not None
+    return room.server
+
+
+def test_the_address_of_the_board_opens_the_board_and_nothing_else(
+    room: Workshop, server: WorkshopServer, ada: str
+) -> None:
+    token = server.board_url.rpartition("token=")[2]
+    assert token != server.instructor_token
+    assert ask(server.board_url)[0] == ask(f"{server.url}/board.json?token={token}")[0] == 200
+    for path in (f"/learners/{ada}/add", f"/learners/{ada}/reset", "/faults", "/lessons/quickstart"):
+        assert ask(f"{server.url}{path}?token={token}", token, {})[0] == 401
+        # Also the instructor's own token is taken from the header alone: addresses are seen by others.
+        assert ask(f"{server.url}{path}?token={server.instructor_token}", "", {})[0] == 401
+    assert ask(f"{server.url}/board?token={room.learner(ada).token}")[0] == 401
+
+
+def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, server: WorkshopServer, ada: str) -> None:
+    token = room.learner(ada).token
+    for path in (f"/learners/{ada}/reset", "/learners/someone/add", "/faults"):
+        assert ask(f"{server.url}{path}", token, {})[0] == 401
+    assert ask(f"{server.url}/board.json", token)[0] == 401
+
+
+def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
+    svcnb.exercises.check("cids.changes", ...)  # not tried yet
+    svcnb.exercises.check("cids.changes", {"other js_params"})
+    assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": False, "tries": 1}}
+    right = {"a space after the last brace", "a comment reworded", "Windows line ends instead of Unix ones"}
+    svcnb.exercises.check("cids.changes", right)
+    assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": True, "tries": 2}}
+
+
+def test_a_server_that_is_gone_stops_no_exercise_and_a_lesson_says_so(
+    room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_WORKSHOP_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SVC_WORKSHOP_TOKEN", room.learner(ada).token)
+    assert svcnb.exercises.check("cids.changes", set()).right is False
+    with pytest.raises(EmulatorUnreachable, match="server at http://127\\.0\\.0\\.1:9 does not answer"):
+        svcnb.lesson("quickstart")
+
+
+def test_the_board_shows_everyone(server: WorkshopServer, ada: str) -> None:
+    status, page = ask(server.board_url)
+    assert status == 200
+    assert ada in page
+    assert ask(f"{server.url}/board")[0] == 401
+    status, text = ask(f"{server.url}/board.json", server.instructor_token)
+    assert ada in json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/verdicts", {"exercise": "no.such", "right": True}, 422),
+        ("/verdicts", {"exercise": "cids.derive"}, 422),
+        ("/verdicts", b"not json", 422),
+        ("/verdicts", {"exercise": "x" * 100_000, "right": True}, 413),
+        ("/lessons/quickstart", {"settings": {"seed": []}}, 422),
+        ("/lessons/quickstart", {"notebook": "x" * 5_000}, 422),
+        ("/lessons/quickstart", b"[", 422),
+        ("/lessons/quickstart", b" " * 100_000, 413),
+        ("/lessons/QUICK%20START", {}, 422),
+    ],
+)
+def test_an_invalid_request_of_a_learner_is_refused(
+    room: Workshop, ada: str, path: str, body: object, status: int
+) -> None:
+    assert room.server is not None
+    assert ask(f"{room.server.url}{path}", room.learner(ada).token, body)[0] == status
+    assert ask(f"{room.server.url}{path}", "a guess", body)[0] == 401
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"{", 422), ({"label": "x" * 201}, 422), ({"label": "never"}, 404)])
+def test_an_invalid_command_of_the_instructor_is_refused(
+    server: WorkshopServer, ada: str, body: object, status: int
+) -> None:
+    assert ask(f"{server.url}/learners/{ada}/restore", server.instructor_token, body)[0] == status
+    assert ask(f"{server.url}/learners/{ada}/praise", server.instructor_token, {})[0] == 404
+    assert ask(f"{server.url}/learners/no-one/reset", server.instructor_token, {})[0] == 404
+    assert ask(f"{server.url}/faults", server.instructor_token, b"{")[0] == 422
+
+
+def test_no_secret_is_shown(room: Workshop, server: WorkshopServer, ada: str) -> None:
+    learner = room.learner(ada)
+    shown = repr(room) + repr(server) + repr(learner) + repr(room.board()) + room.board()._repr_html_()
+    assert learner.token not in shown
+    assert server.instructor_token not in shown
