@@ -188,7 +188,7 @@ def test_approvals_for_another_chain_or_contract_are_refused(world: World, domai
 def test_parameters_change_no_settings(world: World) -> None:
     call = world.call()
     evil = Account.create()
-    settings = {"approvers": [evil.address], "needed": 1}
+    settings: dict[str, Any] = {"approvers": [evil.address], "needed": 1}
     with pytest.raises(svcnb.ActionError, match="not an approver's signature"):
         world.run(call, world.approve(call, evil), APPROVALS=settings, **settings)
 

@@ -158,7 +158,12 @@ def test_an_address_without_a_contract_is_no_list(world: World) -> None:
 
 
 def test_parameters_choose_neither_list_nor_token(world: World) -> None:
-    evil = {"GATE": {"list": {"kind": "deny"}}, "list": {"kind": "deny"}, "token": {"chainId": 1}, "deadline": 2**40}
+    evil: dict[str, Any] = {
+        "GATE": {"list": {"kind": "deny"}},
+        "list": {"kind": "deny"},
+        "token": {"chainId": 1},
+        "deadline": 2**40,
+    }
     permitted = world.permit(**evil)
     assert permitted["deadline"] <= time.time() + VALID_S + 60
     world.move(permitted)
