@@ -10,7 +10,7 @@ import pytest
 
 from svcnb.emulator.beginning import Beginning
 from svcnb.emulator.chain.early import EarlyNode, first_balances
-from svcnb.emulator.chain.node import Genesis
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.randomness import Randomness
 from svcnb.emulator.service import Service
