@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const ROOMS: Readonly<Record<string, string>> = {
   action_cells: "svcnb/magics/static",
   chain: "svcnb/emulator/chain/static",
-  engine: "svcnb/emulator/actions/static",
+  engine: "svcnb/emulator/sandbox/static",
   processor_page: "svcnb/emulator/billing/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",

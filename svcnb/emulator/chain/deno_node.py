@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.connection import LARGEST_ANSWER, StreamConnection
 from svcnb.emulator.chain.errors import ChainUnavailable
 
@@ -53,9 +53,9 @@ class DenoNode:
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
         """Starts the process; arguments and errors as of `svcnb.emulator.chain.engines.start_node`."""
         if not BUNDLE.is_file():
-            raise parts.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
+            raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
         process = await asyncio.create_subprocess_exec(
-            str(parts.deno()),
+            str(tools.deno()),
             *_FLAGS,
             f"--v8-flags=--max-old-space-size={memory_mb}",
             str(BUNDLE),

@@ -22,14 +22,16 @@ class Node(Protocol):
     """A running node of the built-in chain, whatever runs it.
 
     Attributes:
-        connection: How to ask it.
         pid: Its process id, 0 where it has no process of its own.
         exited: Done when it has ended.
     """
 
-    connection: Connection
     pid: int
     exited: asyncio.Task[int]
+
+    @property
+    def connection(self) -> Connection:
+        """How to ask it."""
 
     async def stop(self) -> None:
         """Ends it and waits until it is gone. Nothing it holds is kept."""

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.connection import StreamConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
 from svcnb.emulator.chain.genesis import HARDFORK, Genesis
@@ -81,7 +81,7 @@ class AnvilNode:
             raise ChainUnusable(
                 "anvil runs on Linux and macOS: choose --chain-engine ethereumjs, or another chain with --chain-rpc"
             )
-        binary = parts.anvil()
+        binary = tools.anvil()
         folder = tempfile.TemporaryDirectory(prefix="svcnb-chain-", ignore_cleanup_errors=True)
         node: AnvilNode | None = None
         try:
