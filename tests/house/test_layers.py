@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": FACES,
     "magics": FACES,
     "pytest_plugin": FACES | {"testing"},
-    "testing": WING | {"control"},
+    "testing": TOOLKIT,
     "__main__": {"cli"},
 }
 # The command that runs the service is the one door to it: its options, and what it does.
