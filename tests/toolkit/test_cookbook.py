@@ -14,7 +14,7 @@ from xml.dom import minidom
 
 import pytest
 
-from svcnb import Action, InvalidArgument, parts
+from svcnb import Action, InvalidArgument, tools
 from svcnb.toolkit.cookbook import create_project, recipe, recipes
 from svcnb.toolkit.lint import lint
 from svcnb.toolkit.plan import plan
@@ -151,7 +151,7 @@ def test_the_plan_of_a_project_makes_its_account(name: str, svc: Any, tmp_path: 
 
 @pytest.mark.slow
 @every_recipe
-@pytest.mark.skipif(not parts.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
+@pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
 def test_the_committed_contract_is_what_its_source_compiles_to(name: str, made: ModuleType) -> None:
     for source in recipe(name).folder.glob("*.sol"):
         assert json.loads(source.with_suffix(".json").read_text("utf-8")) == made.compiled(source), STALE
