@@ -23,9 +23,6 @@ OWN_TEXT = {
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/genesis.py": "the first block, as this package wrote it",
     "emulator/chain/page_node.py": "the answer of the chain in the page",
-    "toolkit/cookbook/recipes/approvals/test_approvals.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/transfer_gate/test_transfer_gate.py": "a compiled contract, part of the project",
 }
 
 
