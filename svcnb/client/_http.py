@@ -14,6 +14,7 @@ import httpx
 from svcnb.client.calls import Answer, Request
 from svcnb.client.errors import TimedOut, TransportError
 from svcnb.logs import protect
+from svcnb.protocol.in_page import IN_PAGE
 
 # The library below httpx logs request headers, keys included, at level DEBUG.
 protect("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
@@ -47,7 +48,7 @@ class SyncTransport:
     """
 
     def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
-        self._client = httpx.Client(**_options(base_url), transport=transport)
+        self._client = httpx.Client(**_options(base_url), transport=transport or _page_transport())
         # A notebook seldom closes its client. The connections end with the last client that shares this transport.
         self._closing = weakref.finalize(self, self._client.close)
         self.clock = _Clock()
@@ -80,7 +81,7 @@ class AsyncTransport:
     """The asynchronous twin of `SyncTransport`."""
 
     def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._client = httpx.AsyncClient(**_options(base_url), transport=transport)
+        self._client = httpx.AsyncClient(**_options(base_url), transport=transport or _async_page_transport())
         self.clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
@@ -107,6 +108,22 @@ class AsyncTransport:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.aclose()
+
+
+def _page_transport() -> httpx.BaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import PageTransport
+
+    return PageTransport()
+
+
+def _async_page_transport() -> httpx.AsyncBaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import AsyncPageTransport
+
+    return AsyncPageTransport()
 
 
 E = TypeVar("E", bound=BaseException)

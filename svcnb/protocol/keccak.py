@@ -12,6 +12,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final
 
+from svcnb.protocol.in_page import IN_PAGE, primitives
+
 RATE_BYTES: Final = 136
 """Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
 
@@ -59,9 +61,14 @@ def _load() -> Callable[[bytes], bytes]:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
         # Another release, or no cffi: the documented way works in all of them.
-        found = _by_wrapper()
+        found = _in_page() if IN_PAGE else _by_wrapper()
     _native = found
     return found
+
+
+def _in_page() -> Callable[[bytes], bytes]:
+    digest = primitives().keccak256
+    return lambda data: bytes.fromhex(digest(data.hex()))
 
 
 def _by_wrapper() -> Callable[[bytes], bytes]:
