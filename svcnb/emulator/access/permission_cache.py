@@ -45,7 +45,7 @@ _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
 _NO_WALLET: Final = "0x" + "00" * 20
 
 
-class Directory:
+class PermissionCache:
     """Keys, accounts and permissions.
 
     Args:
