@@ -218,7 +218,8 @@ def _endpoints() -> list[Endpoint]:
     from svcnb.emulator.settings import Settings
 
     service = Service(Settings.load({}))
-    found = [*first_endpoints(service), *other_endpoints(service)]
+    first = first_endpoints(service)
+    found = [*first, *other_endpoints(service, first)]
     asyncio.run(service.stop())
     return found
 

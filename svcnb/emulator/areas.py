@@ -1,12 +1,37 @@
-"""Endpoints of all areas, each area made from the components that it names."""
+"""The application: endpoints of all areas, each area made from the components that it names."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
+
+from svcnb.emulator.http.dispatch import Dispatcher
+from svcnb.emulator.http.middleware import Middleware
+from svcnb.emulator.http.router import Router
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Endpoint
     from svcnb.emulator.service import Service
+
+
+def make_app(service: Service) -> Middleware:
+    """The ASGI application. It touches nothing of the event loop, so a thread may make it.
+
+    Args:
+        service: The components; they may start later, but before the first request.
+    """
+    settings = service.settings
+    dispatcher = Dispatcher(service.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
+    first = first_endpoints(service)
+    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first))
+    return Middleware(
+        router,
+        settings=settings,
+        clock=service.clock,
+        randomness=service.randomness,
+        quiesce=service.quiesce,
+        address=service.address,
+    )
 
 
 def first_endpoints(service: Service) -> list[Endpoint]:
@@ -55,11 +80,12 @@ def first_endpoints(service: Service) -> list[Endpoint]:
     return [*accounts.endpoints(), *actions.endpoints(), *config.endpoints()]
 
 
-def other_endpoints(service: Service) -> list[Endpoint]:
+def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
     """All other endpoints, which are half of what is loaded for HTTP.
 
     Args:
         service: The components.
+        first: The endpoints that were loaded before, for the description.
     """
     from svcnb.emulator.accounts import routes as accounts
     from svcnb.emulator.billing.processor_routes import ProcessorPages
@@ -67,6 +93,7 @@ def other_endpoints(service: Service) -> list[Endpoint]:
     from svcnb.emulator.control.guards import control_guard
     from svcnb.emulator.control.routes import ControlPlane
     from svcnb.emulator.http import pages
+    from svcnb.emulator.http.openapi import describe
     from svcnb.emulator.http.rpc import RpcGateway
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
     from svcnb.emulator.triggers.requests import Rows
@@ -94,7 +121,7 @@ def other_endpoints(service: Service) -> list[Endpoint]:
         addresses=service.addresses,
     )
     rows = Rows(service.get_triggers, service.faults)
-    return [
+    others = [
         *accounts.endpoints(
             settings=service.settings,
             contract=service.contract,
@@ -114,5 +141,6 @@ def other_endpoints(service: Service) -> list[Endpoint]:
         *triggers.endpoints(rows),
         *webhook_routes.endpoints(rows),
         *approval.endpoints(rows),
-        *pages.endpoints(service.describe),
     ]
+    described = [*first, *others]
+    return [*others, *pages.endpoints(cache(lambda: describe(described, service.settings.vocabulary)))]

@@ -36,7 +36,9 @@ def build_app(service: Service) -> Middleware:
     Returns:
         The application.
     """
-    app = service.make_app()
+    from svcnb.emulator.areas import make_app
+
+    app = make_app(service)
     service.attach(app)
     return app
 
@@ -134,9 +136,10 @@ def _load_service() -> type[Service]:
 
 
 def _make_server(service: Service) -> tuple[Middleware, Server]:
+    from svcnb.emulator.areas import make_app
     from svcnb.emulator.http.server import Server
 
-    app = service.make_app()
+    app = make_app(service)
     return app, Server(app)
 
 

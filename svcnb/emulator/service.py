@@ -1,7 +1,7 @@
 """One emulator: constructs its components in order, starts them together and stops them together.
 
 Nothing here is global, so two emulators may live in one process. Only this module, `areas` and `main` see all
-components; every other module is given what it uses.
+components. Every other module is given what it uses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
@@ -20,7 +20,6 @@ from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.accounts.creation_order import CreationOrder
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.actions.store import RunLog
-from svcnb.emulator.areas import first_endpoints, other_endpoints
 from svcnb.emulator.billing.guards import BillingGuards
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
@@ -49,8 +48,6 @@ from svcnb.emulator.settings import Settings
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from svcnb.emulator.http.endpoint import Endpoint
-    from svcnb.emulator.http.middleware import Middleware
     from svcnb.emulator.platform.database import Connection
     from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.triggers.service import Triggers
@@ -73,12 +70,10 @@ class Service:
 
     Attributes:
         control_token: Secret of the control plane: the setting, or a new one. Never derived from the seed.
-        endpoints: All endpoints, once `make_app` was called and every one was loaded.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
         self.settings = settings
-        self.endpoints: tuple[Endpoint, ...] = ()
         self.address = ServerAddress()
         self._beginning = Beginning(settings) if beginning is None else beginning
         self.clock = self._beginning.clock
@@ -263,37 +258,7 @@ class Service:
         if self._triggers is not None:
             await self._triggers.stop()
 
-    # --- HTTP -----------------------------------------------------------------------------------------------------
-
-    def make_app(self) -> Middleware:
-        """The ASGI application. It touches nothing of the event loop, so a thread may make it."""
-        from svcnb.emulator.http.dispatch import Dispatcher
-        from svcnb.emulator.http.middleware import Middleware
-        from svcnb.emulator.http.router import Router
-
-        settings = self.settings
-        first = first_endpoints(self)
-
-        def others() -> list[Endpoint]:
-            found = other_endpoints(self)
-            self.endpoints = (*first, *found)
-            return found
-
-        dispatcher = Dispatcher(self.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
-        return Middleware(
-            Router(dispatcher, first, others=others),
-            settings=settings,
-            clock=self.clock,
-            randomness=self.randomness,
-            quiesce=self.quiesce,
-            address=self.address,
-        )
-
-    def describe(self) -> dict[str, Any]:
-        """The OpenAPI description of this server."""
-        from svcnb.emulator.http.openapi import describe
-
-        return describe(self.endpoints, self.settings.vocabulary)
+    # --- its address -------------------------------------------------------------------------------------------------
 
     def listens_at(self, url: str) -> None:
         """Sets the address of this server.

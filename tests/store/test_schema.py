@@ -69,7 +69,7 @@ from svcnb.emulator.service import Service
 from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings
 before = tables()
-assert other_endpoints(Service(Settings.load()))
+assert other_endpoints(Service(Settings.load()), [])
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
     # Of its own: here other tests have loaded everything.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import presented_key
+from svcnb.emulator.http.caller import Caller
 from svcnb.emulator.http.endpoint import Call, Guard
 
 if TYPE_CHECKING:

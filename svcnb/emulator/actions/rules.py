@@ -11,8 +11,8 @@ from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
-    from svcnb.emulator.access.caller import Caller
     from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.http.caller import Caller
     from svcnb.emulator.keys.custody import Custody
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.endpoint import Call, Guard
-from svcnb.emulator.http.origins import is_own_origin
+from svcnb.emulator.platform.origins import is_own_origin
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 

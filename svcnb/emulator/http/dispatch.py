@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,11 +11,8 @@ from starlette.responses import Response
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answer
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.endpoint import Call, Endpoint, Hold
 from svcnb.emulator.platform.forgiven import Forgiven
-
-if TYPE_CHECKING:
-    from svcnb.emulator.billing.ledger import Hold
 
 _LOG = logging.getLogger(__name__)
 

@@ -6,16 +6,30 @@ import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
 
+from svcnb.emulator.http.caller import Caller
 from svcnb.emulator.platform.offload import current_account
 
-if TYPE_CHECKING:
-    from svcnb.emulator.access.caller import Caller
-    from svcnb.emulator.billing.ledger import Hold
+
+class Hold(Protocol):
+    """Credit set aside for one call."""
+
+    @property
+    def cents(self) -> int:
+        """How much is set aside."""
+
+    async def grow(self, cents: int) -> None:
+        """Sets more aside."""
+
+    async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges and ends the hold."""
+
+    def release(self) -> None:
+        """Ends the hold without a charge. May be called twice."""
 
 
 class Call:

@@ -12,13 +12,12 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
-from svcnb.emulator.http.origins import RPC, Origins
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.idle import Activity
+from svcnb.emulator.platform.origins import RPC, Origins
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.server_address import ServerAddress
@@ -208,9 +207,6 @@ class Middleware:
             return error
         if self.stopping:
             return STOPPING
-        if isinstance(error, Unsupported):
-            # Only the control plane asks a chain for what chains in general cannot do.
-            return StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
         _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
         return _failed(scope)
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.origins import RPC
 from svcnb.emulator.platform.faults import Faults
+from svcnb.emulator.platform.origins import RPC
 
 _PARSE_ERROR: Final = -32700
 
