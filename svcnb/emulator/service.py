@@ -13,7 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
+import svcnb.emulator.platform.rate_limiter  # tables of what is loaded later, since a database is made before
+import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
 from svcnb.emulator.accounts.contract_calls import ContractCalls

@@ -21,10 +21,8 @@ OWN_TEXT = {
     "emulator/chain/connection.py": "lines of the emulator's own chain process",
     "emulator/chain/deploy.py": "the compiled contract, part of the package",
     "emulator/chain/journal.py": "the emulator's own journal",
-    "emulator/chain/node.py": "the chain node's answer",
-    "toolkit/cookbook/recipes/approvals/test_approvals.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/transfer_gate/test_transfer_gate.py": "a compiled contract, part of the project",
+    "emulator/chain/genesis.py": "the first block, as this package wrote it",
+    "emulator/chain/page_node.py": "the answer of the chain in the page",
 }
 
 

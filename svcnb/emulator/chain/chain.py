@@ -87,7 +87,9 @@ class Chain:
         settings = self._settings
         chain: LocalChain | RemoteChain
         if settings.chain_rpc is None:
-            chain = LocalChain(self._store, self._clock, memory_mb=settings.chain_memory_mb)
+            chain = LocalChain(
+                self._store, self._clock, memory_mb=settings.chain_memory_mb, engine=settings.chain_engine
+            )
         else:
             chain = RemoteChain(settings.chain_rpc)
         try:
