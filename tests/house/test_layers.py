@@ -51,10 +51,11 @@ COMPONENTS = {"errors", "platform", "settings"}
 EMULATOR: dict[str, set[str]] = {
     "errors": set(),
     "platform": {"errors"},
+    "page": set(),
     "settings": {"platform"},
     "http": COMPONENTS,
     "keys": {"platform"},
-    "chain": COMPONENTS | {"keys"},
+    "chain": COMPONENTS | {"keys", "page"},
     "sandbox": {"keys", "platform", "settings"},
     "access": COMPONENTS | {"chain", "http"},
     "billing": COMPONENTS | {"access", "chain", "http", "keys"},
