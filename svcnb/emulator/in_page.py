@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.app import build_app
+from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 from svcnb.in_process import new_address, register, unregister, wait

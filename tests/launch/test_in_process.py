@@ -7,7 +7,7 @@ import pytest
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
 from svcnb.client.in_page import AsyncPageTransport
-from svcnb.emulator.app import build_app
+from svcnb.emulator.main import build_app
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
