@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -95,7 +96,8 @@ async def reset(call: Call, _body: Nothing) -> dict[str, bool]:
     service = call.service
     service.faults.clear()
     service.forgiven.clear()
-    service.network.configure(service.settings.network_policy, service.settings.network_file)
+    network = service.settings.network_policy, service.settings.network_file
+    await asyncio.to_thread(service.network.configure, *network)
     await service.snapshots.reset()
     return _DONE
 
@@ -233,10 +235,21 @@ async def network(call: Call, _given: None) -> dict[str, Any]:
 async def set_network(call: Call, body: NetworkOrder) -> dict[str, Any]:
     """Sets what happens to outbound requests of actions."""
     try:
-        call.service.network.configure(body.policy, None if body.file is None else Path(body.file))
+        file = _recording(call, body.file)
+        await asyncio.to_thread(call.service.network.configure, body.policy, file)
     except (ValueError, RecordingError) as error:
         raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
     return _network(call)
+
+
+def _recording(call: Call, name: str | None) -> Path | None:
+    """The file of a recording. In the folder of the setting, if there is one."""
+    folder = call.service.settings.recordings
+    if name is None or folder is None:
+        return None if name is None else Path(name)
+    if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
+        raise ValueError(f"invalid file {name[:80]!r}: recordings are in one folder here, give a name without a path")
+    return folder / name
 
 
 def _network(call: Call) -> dict[str, Any]:

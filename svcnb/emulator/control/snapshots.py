@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.billing.shared_holds import HOLDS
 from svcnb.emulator.database import Connection, inserting
+from svcnb.emulator.offload import offload
 from svcnb.emulator.schema import META, Table, tables
 from svcnb.protocol.nesting import parse
 
@@ -68,10 +69,12 @@ class Snapshots:
             chain = await service.chain.export_snapshot()
             clock, randomness = json.dumps(service.clock.state()), json.dumps(service.randomness.state())
 
+            content = await offload(_packed, await service.store.run(_content))
+
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 _remove(connection, name)
-                connection.insert("snapshots", **row, content=_pack(connection))
+                connection.insert("snapshots", **row, content=content)
 
             await service.store.run(work)
 
@@ -97,8 +100,9 @@ class Snapshots:
             if row is None:
                 return False
             service.clock.check(parse(row["clock"]))  # before anything is replaced
+            content = await offload(_unpacked, row["content"])
             await service.chain.import_snapshot(row["chain"])
-            await service.store.run(lambda connection: _unpack(connection, row["content"]))
+            await service.store.run(lambda connection: _write(connection, content))
             service.randomness.restore(parse(row["randomness"]))
             service.clock.restore(parse(row["clock"]))
             await self._forget()
@@ -136,17 +140,25 @@ def _remove(connection: Connection, name: str) -> bool:
     return bool(connection.run("DELETE FROM snapshots WHERE name = :name", name=name))
 
 
-def _pack(connection: Connection) -> bytes:
-    content = {
-        each.name: [[_plain(value) for value in row] for row in connection.rows(f"SELECT * FROM {each.name}")]  # noqa: S608 - our own names
+def _content(connection: Connection) -> dict[str, list[Any]]:
+    return {
+        each.name: list(connection.rows(f"SELECT * FROM {each.name}"))  # noqa: S608 - our own names
         for each in tables()
         if each.name not in _OURS and not each.name.startswith(_CHAIN)
     }
-    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
 
 
-def _unpack(connection: Connection, packed: bytes) -> None:
+def _packed(content: dict[str, list[Any]]) -> bytes:
+    plain = {name: [[_plain(value) for value in row] for row in rows] for name, rows in content.items()}
+    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode(), 1)
+
+
+def _unpacked(packed: bytes) -> dict[str, list[list[Any]]]:
     content: dict[str, list[list[Any]]] = parse(zlib.decompress(packed))
+    return content
+
+
+def _write(connection: Connection, content: dict[str, list[list[Any]]]) -> None:
     _wipe(connection)
     for each in tables():
         if rows := content.get(each.name):

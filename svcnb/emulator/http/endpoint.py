@@ -6,7 +6,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter
@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError, Unavailable
-from svcnb.emulator.http.answers import JSON_TYPE, answer
+from svcnb.emulator.http.answers import JSON_TYPE, answered
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
-from svcnb.emulator.offload import current_account
+from svcnb.emulator.offload import LARGE_BYTES, current_account, offload
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller
@@ -183,7 +183,7 @@ class Endpoint:
         if isinstance(result, Response):
             result.headers.update(call.headers)
             return result
-        return answer(result, headers=call.headers)
+        return await answered(result, headers=call.headers)
 
     async def _given(self, call: Call) -> Any:
         if self.reads_itself:
@@ -198,7 +198,9 @@ class Endpoint:
         if self.request is not None:
             require_plain(call.request)
             data = await read_bytes(call.request, settings.max_body_bytes)
-            given = validate(self._body_adapter, await parse(data), strict=strict, forgiven=forgiven)
+            value = await parse(data)
+            check = partial(validate, self._body_adapter, value, strict=strict, forgiven=forgiven)
+            given = await offload(check) if len(data) > LARGE_BYTES else check()
             call.service.forgiven.note(self, forgiven)
             return given
         return None

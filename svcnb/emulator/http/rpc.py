@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from svcnb.emulator.http.answers import answer
+from svcnb.emulator.http.answers import answer, answered
 from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.origins import RPC
@@ -31,4 +31,4 @@ async def gateway(call: Call, _given: None) -> Response:
         )
     await service.faults.check("chain")
     reply = await service.chain.rpc(body)
-    return Response(status_code=204) if reply is None else answer(reply)
+    return Response(status_code=204) if reply is None else await answered(reply)
