@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from svcnb.emulator.actions.content_coding import PIECE_BYTES, BadCoding, decoded
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
-from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox.content_coding import PIECE_BYTES, BadCoding, decoded
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.protocol.limits import ActionLimits
 
 TEXT = b"a text that repeats, " * 20_000

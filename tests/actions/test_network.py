@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions import recording
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.protocol import FetchRequest, OperationRefused
-from svcnb.emulator.actions.recording import MAX_FILE_BYTES, RecordingError
-from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox import recording
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import FetchRequest, OperationRefused
+from svcnb.emulator.sandbox.recording import MAX_FILE_BYTES, RecordingError
 from svcnb.protocol.limits import ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)

@@ -23,12 +23,12 @@ MANY_VALUES = "const main = () => Array(300000).fill(1)"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def app() -> AsyncIterator[Any]:
-    from svcnb.emulator.app import build_app
+    from svcnb.emulator.main import build_app
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     made = Service(Settings.load({}, action_spares=1, auto_approve_agents=True, starter_credits=100_000))
-    made.base_url = "http://127.0.0.1"
+    made.address.url = "http://127.0.0.1"
     await made.start()
     yield build_app(made)
     await made.stop()

@@ -25,8 +25,8 @@ from svcnb.emulator.chain.errors import (
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import TransactionInvalid, read as read_transaction
-from svcnb.emulator.offload import is_large, offload, text_chars
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform.offload import is_large, offload, text_chars
+from svcnb.emulator.platform.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
 MAX_BATCH_CHARS: Final = 25_000_000

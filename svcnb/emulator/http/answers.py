@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 from svcnb.emulator.errors import ServiceError, StructuredError
-from svcnb.emulator.offload import is_large, offload
+from svcnb.emulator.platform.offload import is_large, offload
 
 JSON_TYPE = "application/json"
 

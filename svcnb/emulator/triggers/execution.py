@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from svcnb.emulator.offload import LARGE_BYTES, is_large, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers.outcomes import Answer
 from svcnb.protocol.nesting import parse
 

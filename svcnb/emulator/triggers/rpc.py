@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 
 if TYPE_CHECKING:
     import httpx

@@ -1,0 +1,192 @@
+"""Recordings of outbound requests: files that people read, commit and replay.
+
+```json
+{"version": 1, "exchanges": [{"request": {"method": "GET", "url": "https://..."},
+                              "response": {"status": 200, "headers": [["content-type", "..."]], "body": "..."}}]}
+```
+
+Request headers are not written down, since they carry credentials; neither are cookies. A body that is not UTF-8 text
+stands as ``body_base64``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import stat
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
+from svcnb.protocol.nesting import parse
+
+VERSION = 1
+MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
+"""Most bytes of bodies in one recording, beyond which nothing is added; they are held in memory while it is used."""
+MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
+"""Largest file that is read: UTF-8 takes at most four bytes for a character."""
+_HEAD: Final = f'{{\n  "version": {VERSION},\n  "exchanges": [\n'
+_TAIL: Final = "\n  ]\n}\n"
+
+_Key = tuple[str, str, bytes]
+
+
+class RecordingError(ValueError):
+    """A recording cannot be read or written."""
+
+
+class Recording:
+    """One file of exchanges.
+
+    Args:
+        path: The file.
+        must_exist: Whether a missing file is an error (replay) or an empty recording (record).
+
+    Raises:
+        RecordingError: It is missing, too large, no JSON, or of another version.
+    """
+
+    def __init__(self, path: Path, *, must_exist: bool) -> None:
+        self.path = path
+        self._texts: list[str] = []
+        self._chars = 0
+        self._answers: dict[_Key, list[FetchResponse]] = {}
+        self._played: Counter[_Key] = Counter()
+        self._lock = asyncio.Lock()
+        try:
+            text = _read(path)
+        except UnicodeDecodeError as error:
+            raise RecordingError(f"the recording {path} is not a recording: {error.reason}") from None
+        except FileNotFoundError:
+            if must_exist:
+                raise RecordingError(
+                    f"the recording {path} does not exist: record first, or correct the path"
+                ) from None
+            return
+        except OSError as error:
+            raise RecordingError(f"the recording {path} cannot be read: {error.strerror}") from None
+        try:
+            content = parse(text)
+            if content["version"] != VERSION:
+                raise RecordingError(f"the recording {path} has version {content['version']}, want {VERSION}")
+            for exchange in content["exchanges"]:
+                self._remember(exchange)
+                if not must_exist:
+                    self._keep(_text(exchange))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, RecordingError):
+                raise
+            raise RecordingError(f"the recording {path} is not a recording: {error}") from None
+
+    def replay(self, request: FetchRequest) -> FetchResponse | None:
+        """The answer to a request: the first, the second, ... of those recorded, then the last again and again."""
+        key = _key(request)
+        answers = self._answers.get(key)
+        if not answers:
+            return None
+        answer = answers[min(self._played[key], len(answers) - 1)]
+        self._played[key] += 1
+        return answer
+
+    async def add(self, request: FetchRequest, response: FetchResponse) -> None:
+        """Appends an exchange and writes the file, whole or not at all.
+
+        Raises:
+            RecordingError: The recording would hold more than `MAX_RECORDING_BYTES`, or cannot be written.
+        """
+        async with self._lock:
+            await asyncio.to_thread(self._add, request, response)
+
+    def _add(self, request: FetchRequest, response: FetchResponse) -> None:
+        if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
+            raise RecordingError(
+                f"the recording {self.path.name} is full: it may hold {MAX_RECORDING_BYTES} bytes; record into "
+                "another file"
+            )
+        self._keep(_text(_exchange(request, response)))
+        try:
+            _write(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
+        except OSError as error:
+            raise RecordingError(f"the recording {self.path} cannot be written: {error.strerror}") from None
+
+    def _keep(self, text: str) -> None:
+        self._chars += len(text)
+        self._texts.append(text)
+
+    def _remember(self, exchange: dict[str, Any]) -> None:
+        asked, answered = exchange["request"], exchange["response"]
+        request = FetchRequest(asked["method"], asked["url"], body=_body(asked))
+        response = FetchResponse(
+            status=answered["status"],
+            status_text=answered.get("status_text", ""),
+            headers=tuple((name, value) for name, value in answered.get("headers", [])),
+            body=_body(answered) or b"",
+            url=answered.get("url", asked["url"]),
+            redirected=answered.get("url", asked["url"]) != asked["url"],
+        )
+        self._answers.setdefault(_key(request), []).append(response)
+
+
+def _read(path: Path) -> str:
+    # A pipe must not even be opened: that waits for a writer.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise RecordingError(f"the recording {path} is not a file")
+    with path.open("rb") as file:
+        about = os.fstat(file.fileno())
+        if about.st_size > MAX_FILE_BYTES:
+            raise RecordingError(f"the recording {path} has {about.st_size} bytes, at most {MAX_FILE_BYTES} are read")
+        return file.read().decode()
+
+
+def _text(exchange: dict[str, Any]) -> str:
+    """An exchange as it stands in the file. Line breaks inside of texts are escaped, so each one is of the layout."""
+    return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
+
+
+def _key(request: FetchRequest) -> _Key:
+    return request.method, request.url, request.body or b""
+
+
+def _exchange(request: FetchRequest, response: FetchResponse) -> dict[str, Any]:
+    url = {} if response.url == request.url else {"url": response.url}
+    return {
+        "request": {"method": request.method, "url": request.url, **_body_members(request.body)},
+        "response": {
+            "status": response.status,
+            "status_text": response.status_text,
+            **url,
+            "headers": [list(pair) for pair in response.headers],
+            **_body_members(response.body),
+        },
+    }
+
+
+def _body_members(body: bytes | bytearray | None) -> dict[str, str]:
+    if not body:
+        return {}
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": base64.b64encode(body).decode()}
+
+
+def _body(members: dict[str, Any]) -> bytes | None:
+    if "body_base64" in members:
+        return base64.b64decode(members["body_base64"], validate=True)
+    return str(members["body"]).encode() if "body" in members else None
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(scratch).replace(path)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
