@@ -119,6 +119,20 @@ def wallet_address(value: WalletRef) -> str:
     )
 
 
+def one_wallet_address(value: WalletRef) -> str:
+    """Returns the address of one wallet, lower case.
+
+    Raises:
+        InvalidArgument: It is not a 20-byte address, or 0, the wildcard for all wallets.
+    """
+    address = wallet_address(value)
+    if address == WILDCARD_ADDRESS:
+        raise InvalidArgument(
+            "0 is the wildcard for all wallets; pass a single wallet", hint="List them: svc.wallets.list()."
+        )
+    return address
+
+
 def raw_cid(value: ActionRef) -> str:
     """Returns the raw CID of one action, given as an action, a CID or a source.
 

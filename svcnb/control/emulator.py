@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
@@ -192,8 +193,8 @@ class EmulatorControl:
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}/restore", {})
 
-    def forget(self, name: str) -> None:
-        """Removes a snapshot.
+    def delete_snapshot(self, name: str) -> None:
+        """Deletes a snapshot.
 
         Args:
             name: One of `snapshots`.
@@ -202,6 +203,11 @@ class EmulatorControl:
             ControlRefused: There is none of that name (404).
         """
         self._plane.request("DELETE", f"/snapshots/{_named(name)}")
+
+    def forget(self, name: str) -> None:
+        """Deprecated name of `delete_snapshot`."""
+        renamed("emulator.forget", "emulator.delete_snapshot")
+        self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
         """The snapshots that `restore` knows, oldest first."""

@@ -101,10 +101,10 @@ async def test_the_life_of_a_group(svc) -> None:
 
     with pytest.raises(errors.NotFound):
         await done(svc.groups.remove_action(group, ADD))
-    await done(svc.groups.remove(group))
+    await done(svc.groups.delete(group))
     assert list(await done(svc.groups.list())) == []
     with pytest.raises(errors.NotFound):
-        await done(svc.groups.remove(group))
+        await done(svc.groups.delete(group))
 
 
 async def test_a_group_of_thirteen_is_made_of_ten_and_three(svc) -> None:
@@ -152,7 +152,7 @@ async def test_the_life_of_a_usage_key(anyone, svc) -> None:
     (listed,) = await done(svc.usage_keys.list())
     assert (listed.name, listed.description, listed.execute_in_groups) == ("walker", "runs no more", (0,))
 
-    await done(svc.usage_keys.remove(key))
+    await done(svc.usage_keys.delete(key))
     assert list(await done(svc.usage_keys.list())) == []
     with pytest.raises(errors.Unauthorized):
         await done(runner.run(ADD, n=1))

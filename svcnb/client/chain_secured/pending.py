@@ -162,8 +162,8 @@ class PendingFolder:
             )
         return record
 
-    def remove(self, record: PendingMint) -> None:
-        """Forgets a record."""
+    def delete(self, record: PendingMint) -> None:
+        """Deletes a record."""
         path = self._path(record.id)
         # With it go its copies of earlier versions, which hold the same secret.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
