@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"extras", "protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
+FLOOR = {"extras", "protocol", "tools", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
@@ -19,10 +19,10 @@ FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "extras": set(),
     "protocol": {"extras"},
-    "parts": {"extras"},
+    "tools": {"extras"},
     "exit_codes": set(),
     "logs": set(),
-    "control_tokens": {"parts", "protocol"},
+    "control_tokens": {"tools", "protocol"},
     "migrations": set(),
     "supervised": set(),
     "client": FLOOR,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from svcnb import Action, InvalidArgument, parts
+from svcnb import Action, InvalidArgument, tools
 from svcnb.toolkit.cookbook import create_project, recipe, recipes
 from svcnb.toolkit.plan import plan
 
@@ -70,7 +70,7 @@ def test_the_plan_of_a_project_makes_its_account(name: str, svc: Any, tmp_path: 
 
 @pytest.mark.slow
 @every_recipe
-@pytest.mark.skipif(not parts.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
+@pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
 def test_the_committed_contract_is_what_its_source_compiles_to(name: str) -> None:
     from svcnb.emulator.chain import compile as compiler
 
