@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from svcnb.control import ControlRefused, EmulatorControl, EmulatorError, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
+from svcnb.errors import InvalidArgument
 from svcnb.launch import Emulator
 
 if TYPE_CHECKING:
@@ -115,14 +116,14 @@ def practice_key(number: int) -> str:
         number: Which, from 1 to 9.
 
     Raises:
-        ValueError: There are nine.
+        InvalidArgument: There are nine.
 
     Example:
         >>> practice_key(1)[:10]
         '0x11111111'
     """
     if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
-        raise ValueError(f"there are practice keys from 1 to 9, not {number!r}")
+        raise InvalidArgument(f"there are practice keys from 1 to 9, not {number!r}")
     return "0x" + f"{number}{number}" * 32
 
 

@@ -12,6 +12,7 @@ from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
+from svcnb.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from web3 import Web3
@@ -319,5 +320,5 @@ class EmulatorControl:
 
 def _named(snapshot: str) -> str:
     if not snapshot or "/" in snapshot:
-        raise ValueError(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
+        raise InvalidArgument(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
     return quote(snapshot, safe="")

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final
 
+from svcnb.errors import InvalidType
+
 RATE_BYTES: Final = 136
 """Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
 
@@ -34,7 +36,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
         32 bytes.
 
     Raises:
-        TypeError: Something else than bytes was given, for example a text that was not encoded.
+        InvalidType: Something else than bytes was given, for example a text that was not encoded.
     """
     if type(data) is not bytes:
         data = _as_bytes(data)
@@ -48,7 +50,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
 def _as_bytes(data: object) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
-    raise TypeError(f"keccak256 hashes bytes, not {type(data).__name__}: encode a text first, text.encode()")
+    raise InvalidType(f"keccak256 hashes bytes, not {type(data).__name__}: encode a text first, text.encode()")
 
 
 def _load() -> Callable[[bytes], bytes]:

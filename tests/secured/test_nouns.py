@@ -23,6 +23,9 @@ def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witne
     wallet = mine.wallets.create("ops", description="for operations")
     (listed,) = mine.wallets.list()
     assert listed == wallet.model_copy(update={"id": "0"})
+    assert mine.wallets.get(wallet.address) == listed
+    with pytest.raises(NotFound, match="no wallet 0x1111"):
+        mine.wallets.get("0x" + "1" * 40)
     assert witness.read(
         "getWalletDerivation", number(mine.api_key_hash), witness.web3.to_checksum_address(wallet.address)
     )
@@ -60,6 +63,10 @@ def test_a_usage_key_can_stand_under_the_hash_of_its_text(svc, mine, action) -> 
     key = mine.usage_keys.create("runner", execute_in_groups=[group], form="text")
     assert key.api_key_hash == "0x" + keccak(text=key.usage_api_key.reveal()).hex()
     assert mine.usage_keys.check(key).form == "text"
+    assert mine.usage_keys.get(key).name == "runner"
+    assert mine.groups.get(group) == group
+    with pytest.raises(NotFound, match="no group 99"):
+        mine.groups.get(99)
     mine.billing.top_up(500)
     assert svc.with_key(key).run(action, n=41).response == 42
     mine.usage_keys.delete(key.usage_api_key)

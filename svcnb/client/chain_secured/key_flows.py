@@ -117,7 +117,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
 def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageKey]]:
     """Reads all usage keys from the contract."""
     entries = yield from account.every("listApiKeys", block=block)
-    return Listing([_key(entry) for entry in entries], of="usage keys")
+    return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 
 
 def update(

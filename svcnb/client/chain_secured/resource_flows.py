@@ -51,6 +51,7 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
             for number, address, name, text in entries
         ],
         of="wallets",
+        kind=Wallet,
     )
 
 
@@ -93,7 +94,9 @@ def create_group(
 def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
     """Reads all groups."""
     entries = yield from account.every("listGroups", block=block)
-    return Listing([Group(id=number, name=name, description=text) for number, name, text in entries], of="groups")
+    return Listing(
+        [Group(id=number, name=name, description=text) for number, name, text in entries], of="groups", kind=Group
+    )
 
 
 def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
@@ -263,7 +266,7 @@ def actions_of(account: Ownership, group: GroupRef | None, block: int | None = N
     found = [
         RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text) for hashed, name, text in entries
     ]
-    return Listing(found, of="actions")
+    return Listing(found, of="actions", kind=RegisteredAction)
 
 
 def _one_action(action: ActionRef) -> str:

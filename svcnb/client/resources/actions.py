@@ -88,7 +88,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     """Reads all actions."""
-    return every(lambda number: page(number, group=group), "actions")
+    return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
 def _one(action: ActionRef) -> str:

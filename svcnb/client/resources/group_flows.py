@@ -107,7 +107,7 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
 
 def listing() -> Flow[Listing[Group]]:
     """Reads all groups."""
-    return every(page, "groups")
+    return every(page, "groups", Group)
 
 
 def get(group: GroupRef) -> Flow[Group]:

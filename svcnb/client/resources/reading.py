@@ -49,13 +49,13 @@ def identity(item: Model) -> object:
     return item.model_dump_json()  # for example an action whose hash the service hides
 
 
-def every(page: Callable[[int], Call[list[M]]], of: str) -> Flow[Listing[M]]:
+def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:
     """Reads all pages of a list."""
     pages = Pages[M]()
     items: list[M] = []
     while pages.more:
         items += pages.take((yield from ask(page(pages.number))))
-    return Listing(items, of=of)
+    return Listing(items, of=of, kind=kind)
 
 
 def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], missing: NotFound) -> Flow[M]:

@@ -81,7 +81,7 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
 
 def listing() -> Flow[Listing[UsageKey]]:
     """Reads all usage keys."""
-    return every(page, "usage keys")
+    return every(page, "usage keys", UsageKey)
 
 
 def get(key: KeyRef) -> Flow[UsageKey]:

@@ -35,7 +35,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
     """Reads all wallets."""
-    return every(lambda number: page(number, group=group), "wallets")
+    return every(lambda number: page(number, group=group), "wallets", Wallet)
 
 
 def get(wallet: WalletRef) -> Flow[Wallet]:
