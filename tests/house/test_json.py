@@ -22,9 +22,6 @@ OWN_TEXT = {
     "emulator/chain/deploy.py": "the compiled contract, part of the package",
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/node.py": "the chain node's answer",
-    "toolkit/cookbook/recipes/approvals/test_approvals.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/transfer_gate/test_transfer_gate.py": "a compiled contract, part of the project",
 }
 
 

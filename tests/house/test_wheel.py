@@ -72,7 +72,8 @@ def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> N
 
 
 def test_the_wheel_holds_the_lessons_but_no_checkpoints(wheel: set[str], root: Path) -> None:
-    lessons = {f"svcnb/notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb")}
+    lessons = {f"svcnb/{path.relative_to(root).as_posix()}" for path in (root / "notebooks").rglob("*.ipynb")}
+    lessons = {name for name in lessons if ".ipynb_checkpoints" not in name}
     assert lessons <= wheel
     assert not any(".ipynb_checkpoints" in name for name in wheel)
 
