@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from svcnb.checked import checked
 from svcnb.control import ControlRefused, EmulatorControl, EmulatorError, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
 from svcnb.errors import InvalidArgument
@@ -109,6 +110,7 @@ def lesson_settings(name: str) -> dict[str, Any]:
     return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
 
 
+@checked
 def practice_key(number: int) -> str:
     """A private key to practise with: everyone knows it, so it must never own anything. The same on every machine.
 

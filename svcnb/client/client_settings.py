@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from svcnb.checked import Checked
 from svcnb.client.config import Config, Retries, Timeouts, clean_key
 from svcnb.client.errors import InvalidArgument, InvalidType
 from svcnb.client.models.accounts import Account
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 AnyKey = str | Secret | UsageKey | Account
 
 
-class ClientSettings:
+class ClientSettings(Checked):
     """What both clients show of their settings."""
 
     def __init__(self, config: Config) -> None:

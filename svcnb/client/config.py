@@ -271,7 +271,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         if required:
             raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
         return {}
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the text is not UTF-8, or the path holds NUL
         raise ConfigError(f"the settings file {path} cannot be read: {error}", hint="Correct its rights.") from error
     try:
         values = tomllib.loads(text)

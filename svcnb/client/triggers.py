@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from svcnb.checked import Checked
 from svcnb.client._http import SyncTransport
 from svcnb.client.client import Client
 from svcnb.client.client_settings import checked_headers
@@ -35,7 +36,7 @@ Service = Client
 Topics = Sequence[str | Sequence[str] | None] | None
 
 
-class TriggersSettings:
+class TriggersSettings(Checked):
     """What both clients do without asking anybody."""
 
     _door: flows.Door

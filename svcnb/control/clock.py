@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from svcnb.checked import Checked
 from svcnb.control.plane import ControlPlane
 from svcnb.errors import InvalidArgument, InvalidType
 from svcnb.protocol.durations import seconds
 
 
-class ClockControl:
+class ClockControl(Checked):
     """The emulator's time. Validity windows, expiry, schedules, the ledger and blocks all follow it."""
 
     def __init__(self, plane: ControlPlane) -> None:

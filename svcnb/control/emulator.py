@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from svcnb.checked import Checked
 from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
@@ -27,7 +28,7 @@ Outcome = Literal["succeeded", "failed", "processing"]
 Policy = Literal["allow", "deny", "record", "replay"]
 
 
-class EmulatorControl:
+class EmulatorControl(Checked):
     """A running emulator, wherever it runs.
 
     Args:

@@ -36,6 +36,8 @@ _MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
 
 def of_memory(data: memoryview, progress: Progress | None) -> bytes:
     """The root digest of what is in memory."""
+    if progress is not None and not callable(progress):
+        raise InvalidType(f"progress is a {type(progress).__name__}: expected a function of a number of bytes")
     size = len(data)
     if size < _THREADED_BYTES:
         # As little as can be done: after a chunk, the processor's caches hold the chunk and none of what comes next.

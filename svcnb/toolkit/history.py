@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from svcnb.checked import Checked
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
@@ -115,7 +116,7 @@ class Triggered(Protocol):
         ...
 
 
-class History:
+class History(Checked):
     """The record of past runs.
 
     Args:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
 FLOOR = {
     "brief",
+    "checked",
     "control_tokens",
     "emulator_settings",
     "errors",
@@ -31,6 +32,7 @@ FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "extras": set(),
     "brief": set(),
+    "checked": {"errors"},
     "errors": {"brief", "extras"},
     "protocol": {"errors", "extras"},
     "tools": {"errors", "extras"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -26,7 +27,7 @@ from svcnb.client.session import AsyncSession
 T = TypeVar("T")
 
 
-class AsyncOnChainNoun:
+class AsyncOnChainNoun(Checked):
     """One noun of one account."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:

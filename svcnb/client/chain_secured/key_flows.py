@@ -23,7 +23,7 @@ from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.wire.values import looks_like_hash
 
-Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
+Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'

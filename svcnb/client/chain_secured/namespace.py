@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
@@ -31,7 +32,7 @@ T = TypeVar("T")
 Shown = Callable[[Preview], object]
 
 
-class Door:
+class Door(Checked):
     """What both twins do without asking anybody."""
 
     def __init__(self, chain: ChainAccess) -> None:

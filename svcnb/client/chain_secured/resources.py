@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -29,7 +30,7 @@ from svcnb.client.session import SyncSession
 T = TypeVar("T")
 
 
-class OnChainNoun:
+class OnChainNoun(Checked):
     """One noun of one account."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:

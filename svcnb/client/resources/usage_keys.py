@@ -12,7 +12,7 @@ from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
-Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
+Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
 
 class UsageKeys(Resource):
