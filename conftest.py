@@ -42,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # A shell starts its background work so, and every process of ours that a test interrupts would inherit it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Tests start hundreds of programs, each of which would compile the package again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.getoption("--live"):
         return
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
