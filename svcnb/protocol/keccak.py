@@ -3,7 +3,8 @@
 pycryptodome does the work. Its C functions are called directly, over declarations that cffi has parsed beforehand
 (`_keccak_abi`); where that does not fit, its documented way is taken, whose loading costs 50 to 90 milliseconds. Either
 way the first few short inputs of a process are hashed in Python, at a fraction of a millisecond each: a short command
-loads no library at all.
+loads no library at all. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome and hashes
+everything in Python.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ def _load() -> Callable[[bytes], bytes]:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
         # Another release, or no cffi: the documented way works in all of them.
-        found = _by_wrapper()
+        try:
+            found = _by_wrapper()
+        except ImportError:  # the core alone: it hashes little, and pycryptodome is as large as pydantic
+            found = keccak256_pure
     _native = found
     return found
 

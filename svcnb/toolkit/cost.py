@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 FREE: Final = frozenset(
     {
-        "accounts.convert", "accounts.create", "accounts.exists", "actions.cid", "actions.get", "actions.list", "billing.balance",
-        "billing.top_up", "explain", "groups.contents", "groups.get", "groups.list", "node.chain_config", "node.health",
-        "node.limits", "node.version", "usage_keys.get", "usage_keys.list", "wallets.get", "wallets.list",
+        "accounts.convert", "accounts.create", "accounts.exists", "actions.cid", "actions.get", "actions.list",
+        "billing.balance", "billing.top_up", "explain", "groups.contents", "groups.get", "groups.list",
+        "node.chain_config", "node.health", "node.limits", "node.version", "usage_keys.get", "usage_keys.list",
+        "wallets.get", "wallets.list",
     }
 )  # fmt: skip
 """Verbs of a client that cost nothing."""
