@@ -258,7 +258,7 @@ def _seal(key: bytes, content: bytes) -> bytes:
     AES = _cipher()  # noqa: N806 - the name of the module
     nonce = secrets.token_bytes(_NONCE_BYTES)
     sealed, tag = AES.new(key, AES.MODE_GCM, nonce=nonce).encrypt_and_digest(content)
-    return nonce + sealed + tag
+    return nonce + bytes(sealed) + bytes(tag)
 
 
 def _open(key: bytes, content: bytes) -> bytes:
