@@ -69,6 +69,15 @@ def test_a_snapshot_brings_database_and_chain_back_together(own):
     assert own.post("/_emulator/snapshots/lesson%201/restore").status_code == 404
 
 
+def test_a_seeded_emulator_draws_the_same_again_after_a_snapshot_was_restored(local):
+    wire = local(seed="random numbers are part of a snapshot")
+    wire.control("/snapshots/start")
+    first = wire.account().wallet
+    assert wire.account().wallet != first
+    wire.control("/snapshots/start/restore")
+    assert wire.account().wallet == first
+
+
 def test_time_can_stand_still_move_and_be_real_again(own):
     own.control("/clock", {"freeze": 2_000_000_000})
     assert own.control("/clock", {"advance": 10.5}) == {"now": 2_000_000_010.5, "frozen": True}

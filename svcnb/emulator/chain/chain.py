@@ -101,7 +101,7 @@ class Chain:
         payers = [Wallet.of(custody.payer_secret(n)) for n in range(settings.api_payers)]
         chain: LocalChain | RemoteChain
         if settings.chain_rpc is None:
-            chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
+            chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb, engine=settings.chain_engine)
         else:
             chain = RemoteChain(settings.chain_rpc)
         try:

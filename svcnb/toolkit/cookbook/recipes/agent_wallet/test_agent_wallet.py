@@ -53,7 +53,8 @@ class World:
         kinds = {"to": "address", "value": "uint256", "previous": "bytes32"}
         types = {"Approval": [{"name": name, "type": kind} for name, kind in kinds.items()]}
         key = (by or self.owner).key
-        return "0x" + Account.sign_typed_data(key, domain, types, message | changed).signature.hex()
+        signature: str = Account.sign_typed_data(key, domain, types, message | changed).signature.hex()
+        return "0x" + signature
 
     def pay(self, signed: dict[str, Any], contract: Any = None, **changed: Any) -> Any:
         payment = signed["payment"] | changed
@@ -148,7 +149,7 @@ def test_an_old_record_or_none_leads_to_no_payment(world: World) -> None:
 
 
 def test_a_record_of_a_payment_that_was_not_made_is_of_no_use(world: World) -> None:
-    """A careless version counts payments only: the agent makes the large one, and goes on with the small one's record."""
+    """The agent makes the large payment, and goes on with the record of the small one."""
     large = world.sign(value="100")
     small = world.sign(value="1")
     world.pay(large)
