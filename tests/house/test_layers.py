@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
 # The command that runs the service is the one door to it: its options, and what it does.
 EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator")}
 # Files of the projects that recipes become: they use svcnb as its users do.
-PROJECTS = "svcnb.toolkit.cookbook.recipes."
+PROJECTS = ("svcnb.toolkit.cookbook.recipes.", "svcnb.toolkit.cookbook.project.")
 
 # Inside the emulator: components know no area, and an area uses another only as the components that it is given.
 COMPONENTS = {"errors", "platform", "settings"}
