@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument
@@ -14,12 +14,23 @@ from svcnb.protocol.hashes import api_key_hash
 
 _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 
+_NOTHING: Final[dict[str, Any]] = {
+    "execute_in_groups": [],
+    "manage_ipfs_ids_in_groups": [],
+    "add_pkp_to_groups": [],
+    "remove_pkp_from_groups": [],
+    "can_create_groups": False,
+    "can_delete_groups": False,
+    "can_create_pkps": False,
+}
+"""No permission at all. The live service requires every member."""
+
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Asks for a new usage key."""
     if not is_name(name):
         raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
-    body = {"name": name, "description": description} | _numbers(permissions)
+    body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
         secret = answer["usage_api_key"]
