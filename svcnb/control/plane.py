@@ -9,11 +9,14 @@ from urllib.parse import urlsplit
 
 from svcnb import control_tokens
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.in_page import IN_PAGE
 from svcnb.protocol.nesting import parse
 
 CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class ControlPlane:
@@ -43,6 +46,8 @@ class ControlPlane:
             EmulatorUnreachable: Nothing answers.
             ControlRefused: The answer is an error; it holds status and text.
         """
+        if method not in _METHODS:
+            raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
         headers = {"Accept": "application/json"}
         payload = None
         if body is not None:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final, NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
+from svcnb.errors import ExtraMissing
 from svcnb.extras import install_command
 from svcnb.protocol.in_page import primitives
 
@@ -148,7 +149,7 @@ def library() -> Library:
                 stacklevel=4,
             )
         return found
-    raise ImportError(f"signatures need: {install_command('chain')}")
+    raise ExtraMissing("signatures need a secp256k1 library", "chain")
 
 
 def is_secret(candidate: bytes) -> bool:

@@ -7,18 +7,21 @@ import pytest
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
 from svcnb.client.in_page import AsyncPageTransport
-from svcnb.emulator.main import build_app
 from svcnb.emulator.in_page import ABSENT, PageService
+from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 from svcnb.in_process import Nowhere, answer, new_address, register, unregister
 
 PATIENCE_S = 300.0
+SETTINGS = Settings.load({}, seed="in", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
 
 
 @pytest.fixture
 async def address():
-    service = Service(Settings.load({}, seed="in process", chain_engine="ethereumjs", action_engine="fast"))
+    service = Service(
+        Settings.load({}, seed="in process", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
+    )
     url = new_address()
     service.listens_at(url)
     app = build_app(service)

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError, ExtraMissing, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
@@ -161,8 +161,8 @@ class PendingFolder:
             )
         return record
 
-    def remove(self, record: PendingMint) -> None:
-        """Forgets a record."""
+    def delete(self, record: PendingMint) -> None:
+        """Deletes a record."""
         path = self._path(record.id)
         # With it go its copies of earlier versions, which hold the same secret.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
@@ -247,8 +247,18 @@ def _written(path: Path, content: bytes) -> Iterator[Path]:
 
 def _seal(key: bytes, content: bytes) -> bytes:
     nonce = secrets.token_bytes(NONCE_BYTES)
-    return nonce + seal(key, nonce, content)
+    try:
+        return nonce + seal(key, nonce, content)
+    except ImportError as error:
+        raise _no_cipher() from error
 
 
 def _open(key: bytes, content: bytes) -> bytes:
-    return unseal(key, content[:NONCE_BYTES], content[NONCE_BYTES:])
+    try:
+        return unseal(key, content[:NONCE_BYTES], content[NONCE_BYTES:])
+    except ImportError as error:
+        raise _no_cipher() from error
+
+
+def _no_cipher() -> ExtraMissing:
+    return ExtraMissing("records of unfinished mints are encrypted, which needs pycryptodome", "chain")
