@@ -1,6 +1,6 @@
 """Emulators in the page of a browser, which clients call in process: there are no sockets.
 
-Each has an address that no network knows. Synchronous calls wait by JavaScript Promise Integration (JSPI).
+Each has an address that no network has. Synchronous calls wait by JavaScript Promise Integration (JSPI).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ T = TypeVar("T")
 App = Callable[..., Awaitable[None]]
 
 NO_JSPI: Final = (
-    "this browser cannot wait for an answer inside a cell, because it lacks JavaScript Promise Integration: use Chrome "
-    "or Edge from version 137 on, or Firefox from version 150 on, or use svcnb.AsyncClient with await"
+    "this browser lacks JavaScript Promise Integration, so a cell cannot wait for an answer. "
+    "Use a current Chrome or Edge, or svcnb.AsyncClient with await"
 )
 
 _apps: dict[str, App] = {}

@@ -18,7 +18,7 @@ class PageTransport(httpx.BaseTransport):
 
 
 class AsyncPageTransport(httpx.AsyncBaseTransport):
-    """The asynchronous twin of `PageTransport`."""
+    """`PageTransport` for asynchronous clients."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.AsyncBaseTransport`."""

@@ -1,4 +1,4 @@
-"""An emulator in the page of a browser: the same service, in the interpreter of whoever uses it."""
+"""An emulator in the page of a browser: the same service, in the interpreter of the caller."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class PageIsolate:
         return self._worker is not None and self._ready.done()
 
     def grown_bytes(self) -> int | None:
-        """None: a browser does not tell. The engine has a limit of its own."""
+        """None: a browser does not show it. The engine has a limit of its own."""
         return None
 
     async def most_grown_bytes(self) -> int:
@@ -90,7 +90,7 @@ class PageIsolate:
         """Returns at once: the browser holds what was sent."""
 
     def rest(self) -> None:
-        """Nobody listens to it until it is given another job."""
+        """No one listens to it until it is given another job."""
         self._on_data = self._on_lost = None
         self._held = None
 
