@@ -45,6 +45,7 @@ OTHERS = {
     ("svcnb.client.session", "SyncSession"): ("svcnb.client.session", "AsyncSession"),
     ("svcnb.client._http", "SyncTransport"): ("svcnb.client._http", "AsyncTransport"),
     ("collections.abc", "Iterator"): ("collections.abc", "AsyncIterator"),
+    ("web3.contract", "Contract"): ("web3.contract", "AsyncContract"),
 }
 VERSIONS = OTHERS | {
     (source, name): (f"{TARGET}.{module}", f"Async{name}")
@@ -53,6 +54,7 @@ VERSIONS = OTHERS | {
     for name in names
 }
 """Module and name of a synchronous class, and of its asynchronous version."""
+ATTRIBUTES = {"httpx.Client": "AsyncClient", "web3_objects.contract": "async_contract"}
 METHODS = {"__enter__": "__aenter__", "__exit__": "__aexit__", "close": "close"}
 
 
@@ -86,10 +88,9 @@ class Awaiting(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Renames the class of httpx."""
+        """Renames what other modules have in two versions."""
         self.generic_visit(node)
-        if ast.unparse(node) == "httpx.Client":
-            node.attr = "AsyncClient"
+        node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:

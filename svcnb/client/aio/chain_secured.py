@@ -19,7 +19,7 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 
 if TYPE_CHECKING:
-    from web3.contract import Contract
+    from web3.contract import AsyncContract
 
     from svcnb.client.session import AsyncSession
     from svcnb.client.signing import SignedEnvelope
@@ -166,7 +166,7 @@ class AsyncChainSecured(Door):
         """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""
         return await self._do(self._chain.missing())
 
-    async def contract(self, owner: AnySigner | None = None) -> Contract:
+    async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
 
         Views are called with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
@@ -183,4 +183,4 @@ class AsyncChainSecured(Door):
         from svcnb.client.chain import web3_objects
 
         node = await self._do(self._chain.node())
-        return web3_objects.contract(await self._do(self._chain.url()), node.contract_address, owner)
+        return web3_objects.async_contract(await self._do(self._chain.url()), node.contract_address, owner)
