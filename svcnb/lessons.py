@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 # 1 January 2026, 00:00:00 UTC: a moment that a reader recognises in the outputs.
 LESSON_TIME_S = 1_767_225_600
+
+_SOLUTIONS = "solutions"
+_NOTEBOOK = re.compile(r"[0-9]{2}-[a-z0-9-]{1,60}\.ipynb")
 
 # One emulator per lesson and interpreter: running the first cell again starts afresh and leaves nothing behind.
 _running: dict[str, Emulator] = {}
@@ -126,27 +132,59 @@ def practice_key(number: int) -> str:
     return "0x" + f"{number}{number}" * 32
 
 
-def lessons_folder(wanted: Path | None) -> Path:
+def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
     """Where the lessons are.
 
     Args:
         wanted: The folder asked for, None for the usual one.
+        solutions: Whether the solutions belong to it. A learner of a workshop gets them when the instructor unlocks
+            them.
 
     Returns:
-        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
+        The working copy's own folder, or one that now contains a copy; files that are there already are kept.
     """
-    packaged = Path(__file__).resolve().parent / "notebooks"
-    working_copy = Path(__file__).resolve().parents[1] / "notebooks"
-    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
-        return working_copy
-    source = packaged if packaged.is_dir() else working_copy
+    source, is_working_copy = _shipped()
+    if wanted is None and is_working_copy and solutions:
+        return source
     target = (wanted or Path("svcnb-lessons")).resolve()
     for file in sorted(path for path in source.rglob("*") if path.is_file()):
         copy = target / file.relative_to(source)
-        if not copy.exists():
+        if not copy.exists() and (solutions or _SOLUTIONS not in file.relative_to(source).parts):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     return target
+
+
+def solution_notebooks() -> list[Path]:
+    """The solutions of all lessons, in order."""
+    return sorted((_shipped()[0] / _SOLUTIONS).glob("*.ipynb"))
+
+
+def fetch_solutions(unlocked: Iterable[str]) -> None:
+    """Saves solutions that the workshop's instructor unlocked, for the lessons in this folder.
+
+    A solution that is there already is kept as it is.
+
+    Args:
+        unlocked: File names of the notebooks.
+
+    Raises:
+        EmulatorError: The server does not answer, or refuses.
+        OSError: The folder cannot be written.
+    """
+    place = _workshop()
+    for name in unlocked if place else ():
+        target = Path(_SOLUTIONS) / name
+        if _NOTEBOOK.fullmatch(name) and Path(name).is_file() and not target.exists():
+            text = ControlPlane(*place).request("GET", f"/solutions/{name}")["notebook"]
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+
+
+def _shipped() -> tuple[Path, bool]:
+    """Folder of the lessons in this installation, and whether it belongs to a working copy."""
+    packaged = Path(__file__).resolve().parent / "notebooks"
+    return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
 
 
 class WorkshopEmulator(EmulatorControl):
@@ -185,6 +223,8 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
             f"the workshop's server at {place[0]} does not answer",
             hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
         ) from error.with_traceback(None)
+    with suppress(OSError):  # a folder that cannot be written does not stop the lesson
+        fetch_solutions(names.pop("solutions", ()))
     return WorkshopEmulator(names, lesson_settings(name) | settings) if "base_url" in names else None
 
 
