@@ -110,14 +110,14 @@ def _print_ready(ready: dict[str, object]) -> None:
 
 
 def _ensure_anvil() -> None:
-    from svcnb import parts
+    from svcnb import tools
 
     try:
-        parts.anvil()
-    except parts.PartMissing:
+        tools.anvil()
+    except tools.PartMissing:
         if "SVC_ANVIL" in os.environ:
             raise
-        from svcnb.parts.fetch import fetch_anvil
+        from svcnb.tools.fetch import fetch_anvil
 
         fetch_anvil(_say)
 

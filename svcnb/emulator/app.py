@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from svcnb import control_tokens
-from svcnb.emulator.memory import MemoryKeeper, configure_allocator
+from svcnb.emulator.platform.memory import MemoryKeeper, configure_allocator
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
-    from svcnb.emulator.beginning import Beginning
+    from svcnb.emulator.bootstrap import Beginning
     from svcnb.emulator.http.endpoint import Endpoint
-    from svcnb.emulator.http.gate import Gate
+    from svcnb.emulator.http.middleware import Gate
     from svcnb.emulator.server import Server
     from svcnb.emulator.service import Service
 
@@ -44,7 +44,7 @@ def build_app(service: Service) -> Gate:
 
 def _make_app(service: Service) -> Gate:
     """The application alone: touches nothing that belongs to the event loop, so a thread may make it."""
-    from svcnb.emulator.http.gate import Gate
+    from svcnb.emulator.http.middleware import Gate
     from svcnb.emulator.http.router import Router
 
     first = first_endpoints(service.settings)
@@ -119,8 +119,8 @@ def serve(
 
 
 async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
-    from svcnb.emulator.actions.engine import make_engine
-    from svcnb.emulator.signals import Signals
+    from svcnb.emulator.platform.signals import Signals
+    from svcnb.emulator.sandbox.engine import make_engine
 
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
@@ -149,7 +149,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         signals.end_serving(server.stop)
         watching.append(asyncio.create_task(MemoryKeeper(is_busy).run()))
         if settings.idle_stop_s is not None:
-            from svcnb.emulator.idle import stop_when_idle
+            from svcnb.emulator.platform.idle import stop_when_idle
 
             idle = stop_when_idle(app.activity, settings.idle_stop_s, server.stop, is_busy)
             watching.append(asyncio.create_task(idle))
@@ -171,7 +171,7 @@ def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
 
 
 def _begin(settings: Settings) -> Beginning:
-    from svcnb.emulator.beginning import Beginning
+    from svcnb.emulator.bootstrap import Beginning
 
     return Beginning(settings)
 

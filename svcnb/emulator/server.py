@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.http.budget import BodyBudget
 from svcnb.emulator.http.connection import Connection, connection_limit, limited, watch
-from svcnb.emulator.http.gate import Gate
+from svcnb.emulator.http.middleware import Gate
 
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75

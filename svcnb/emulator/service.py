@@ -17,19 +17,14 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
-from svcnb.emulator.access.directory import Directory
+from svcnb.emulator.access.permission_cache import Directory
 from svcnb.emulator.access.rate import Buckets
 from svcnb.emulator.accounts.creation_order import CreationOrder
-from svcnb.emulator.actions.engine import make_engine
-from svcnb.emulator.actions.load import LoadGauge
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.packages import Packages
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.actions.store import RunLog
-from svcnb.emulator.addresses import AddressPolicy
-from svcnb.emulator.beginning import Beginning
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
+from svcnb.emulator.bootstrap import Beginning
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Unsupported
 from svcnb.emulator.control.faults import Faults
@@ -37,22 +32,27 @@ from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StartRefused, StateUnusable
 from svcnb.emulator.http.forgiven import Forgiven
 from svcnb.emulator.http.openapi import describe
-from svcnb.emulator.http.traffic import Traffic
-from svcnb.emulator.idle import Resumption
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
-from svcnb.emulator.randomness import Randomness
-from svcnb.emulator.schema import get_meta, set_meta
+from svcnb.emulator.platform.addresses import AddressPolicy
+from svcnb.emulator.platform.idle import Resumption
+from svcnb.emulator.platform.quiesce import Traffic
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.schema import get_meta, set_meta
+from svcnb.emulator.platform.store import Store, StoreUnavailable
+from svcnb.emulator.sandbox.engine import make_engine
+from svcnb.emulator.sandbox.load import LoadGauge
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.packages import Packages
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store, StoreUnavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from svcnb.emulator.actions.protocol import Engine
-    from svcnb.emulator.chain.early import EarlyNode
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.chain.bootstrap import EarlyNode
     from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.platform.database import Connection
+    from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.triggers.service import Triggers
 
 _LOG = logging.getLogger(__name__)

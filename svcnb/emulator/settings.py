@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
-from svcnb.emulator.addresses import AllowedAddress
-from svcnb.emulator.clock import checked_time
 from svcnb.emulator.http.origins import parse_origin
+from svcnb.emulator.platform.addresses import AllowedAddress
+from svcnb.emulator.platform.clock import checked_time
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from svcnb.client.errors import ConfigError, SvcnbError, TransportError
-from svcnb.client.picture import master_wallet_of
+from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.toolkit.history_imports import LedgerEntry

@@ -15,7 +15,7 @@ from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.router import Router
-from svcnb.emulator.http.traffic import Traffic
+from svcnb.emulator.platform.quiesce import Traffic
 from svcnb.emulator.settings import Settings
 
 

@@ -23,14 +23,14 @@ from web3 import Web3
 from web3.exceptions import ContractCustomError, ContractLogicError
 from web3.providers import JSONBaseProvider
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.events import ChainEvent
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 
 T0 = 1_750_000_000
@@ -204,7 +204,7 @@ class Actor:
 
 @pytest.fixture(scope="session")
 def session_world() -> Iterator[World]:
-    parts.anvil()
+    tools.anvil()
     loop = Loop()
     settings = Settings.load({}, seed="chain tests")
     clock, store = Clock(T0), Store(None)

@@ -25,9 +25,9 @@ from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Contrac
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, follow
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.node import KEPT_STATES, Genesis, Node
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import inserting
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import inserting
+from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.protocol import contract
 
 pytestmark = pytest.mark.slow
@@ -367,11 +367,11 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
     program = textwrap.dedent("""
         import asyncio, sys
         from svcnb.emulator.chain.chain import Chain
-        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
+        from svcnb.emulator.platform.store import Store
 
         async def main():
             settings = Settings.load({}, seed="own")
@@ -406,11 +406,11 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         import asyncio, os, sys
         from svcnb.emulator.chain import connection, local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
-        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
+        from svcnb.emulator.platform.store import Store
 
         async def main(url, last):
             settings = Settings.load({}, seed="own")
@@ -459,9 +459,9 @@ class running:  # noqa: N801 - reads as a word in the test
     async def __aenter__(self) -> Chain:
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
+        from svcnb.emulator.platform.store import Store
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
 
         settings = Settings.load({}, seed="own")
         self.store = Store(self.url)

@@ -13,18 +13,18 @@ import pytest
 from eth_account import Account
 from eth_utils.crypto import keccak
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
 from svcnb.emulator.chain.local import LocalChain
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
-from svcnb.emulator.offload import current_account
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.offload import current_account
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol.abi import AbiError
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def test_an_address_without_code_signs_nothing(world: World) -> None:
 async def foreign_url() -> AsyncIterator[str]:
     """A node that somebody else runs, with a chain id of its own."""
     process = await asyncio.create_subprocess_exec(
-        str(parts.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
+        str(tools.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None

@@ -11,10 +11,10 @@ OWN_TEXT = {
     "launch.py": "the ready line of the emulator",
     "cli/_serve.py": "what the launching process writes",
     "charts/native_process.py": "what the parent process writes",
-    "emulator/actions/frames.py": "measured there, with limits of its own",
-    "emulator/actions/packages.py": "hashes of packages, written by the emulator",
-    "emulator/actions/processes.py": "lines of the emulator's own spawner",
-    "emulator/actions/spawner.py": "lines of the emulator",
+    "emulator/sandbox/frames.py": "measured there, with limits of its own",
+    "emulator/sandbox/packages.py": "hashes of packages, written by the emulator",
+    "emulator/sandbox/process.py": "lines of the emulator's own spawner",
+    "emulator/sandbox/spawner.py": "lines of the emulator",
     "emulator/actions/store.py": "a column that the emulator writes, with limits",
     "emulator/billing/shared_holds.py": "a column that the emulator writes",
     "emulator/chain/compile.py": "the compiler's answer",
@@ -22,9 +22,6 @@ OWN_TEXT = {
     "emulator/chain/deploy.py": "the compiled contract, part of the package",
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/node.py": "the chain node's answer",
-    "toolkit/cookbook/recipes/approvals/test_approvals.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/price_oracle/test_price_oracle.py": "a compiled contract, part of the project",
-    "toolkit/cookbook/recipes/transfer_gate/test_transfer_gate.py": "a compiled contract, part of the project",
 }
 
 

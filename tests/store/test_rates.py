@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from svcnb.emulator.access.rate import Buckets
-from svcnb.emulator.database import Connection
-from svcnb.emulator.rates import admit
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.rate_limiter import admit
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.emulator.triggers.webhooks import RateWindow
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import svcnb.emulator.service  # noqa: F401 - each area writes down its tables when it is loaded
-from svcnb.emulator.schema import Table
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.schema import Table
+from svcnb.emulator.platform.store import Store
 
 EARLIER = Path(__file__).with_name("state-version-2.sql")
 
@@ -66,7 +66,7 @@ def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would
     program = """
 import svcnb.emulator.service
 from svcnb.emulator.app import other_endpoints
-from svcnb.emulator.schema import tables
+from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings
 before = tables()
 assert other_endpoints(Settings.load())

@@ -11,16 +11,16 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.randomness import Randomness
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers import store as tables
 from svcnb.emulator.triggers.admission import admit
+from svcnb.emulator.triggers.encryption import Seal
 from svcnb.emulator.triggers.execution import RunCall
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, user_of
-from svcnb.emulator.triggers.lanes import Lanes, RetryPolicy
 from svcnb.emulator.triggers.outcomes import Answer
-from svcnb.emulator.triggers.seal import Seal
+from svcnb.emulator.triggers.queue import Lanes, RetryPolicy
 
 START = 1_900_000_000.0
 PATIENCE_S = 300

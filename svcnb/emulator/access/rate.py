@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from svcnb.emulator import rates
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Guard
+from svcnb.emulator.platform import rate_limiter
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Call
-    from svcnb.emulator.store import Store
+    from svcnb.emulator.platform.store import Store
 
 _REFILL_S: Final = 60.0
 _KEPT: Final = 10_000
@@ -63,7 +63,9 @@ class Buckets:
         burst = self._burst
         # The machines' time: a frozen clock of an emulator must not refuse for ever.
         wait_s = await store.run(
-            lambda connection: rates.admit(connection, what="new_account", who=address, limit=burst, now=time.time())
+            lambda connection: rate_limiter.admit(
+                connection, what="new_account", who=address, limit=burst, now=time.time()
+            )
         )
         return wait_s is None
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field, StrictStr
 
 from svcnb.emulator.access.guards import FUNDED, KEY, SHED
-from svcnb.emulator.actions.host import ActionHost
-from svcnb.emulator.actions.protocol import EngineUnavailable, Meter, Outcome
 from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
@@ -21,7 +19,9 @@ from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError
 from svcnb.emulator.http.answers import encode
 from svcnb.emulator.http.body import CallerGone
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+from svcnb.emulator.sandbox.host import ActionHost
+from svcnb.emulator.sandbox.protocol import EngineUnavailable, Meter, Outcome
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import hashed_cid

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.access.credentials import unknown_key
-from svcnb.emulator.actions.host import KeyRefused
 from svcnb.emulator.errors import EndpointFailure
+from svcnb.emulator.sandbox.host import KeyRefused
 from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller
-    from svcnb.emulator.access.directory import Directory
+    from svcnb.emulator.access.permission_cache import Directory
     from svcnb.emulator.keys.custody import Custody
 
 

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
-from svcnb.emulator.chain.early import FUNDS, EarlyNode
+from svcnb.emulator.chain.bootstrap import FUNDS, EarlyNode
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
 from svcnb.emulator.chain.gateway import Gateway
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.relay import Relay, Wallet, call_contract
 from svcnb.emulator.chain.remote import RemoteChain
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.reachable import Reachable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.reachable import Reachable
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError, encode
 from svcnb.protocol.hashes import function_selector
@@ -287,7 +287,7 @@ class Chain:
     # --- the chain itself -------------------------------------------------------------------------------------------
 
     async def is_reachable(self) -> bool:
-        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.reachable.Reachable`."""
+        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.platform.reachable.Reachable`."""
         return await self._reachable.now(self.node_pid)
 
     async def _answers(self) -> bool:

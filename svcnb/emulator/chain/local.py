@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from svcnb.emulator.chain import journal
+from svcnb.emulator.chain.bootstrap import EarlyNode
 from svcnb.emulator.chain.connection import ConnectionLost
-from svcnb.emulator.chain.early import EarlyNode
 from svcnb.emulator.chain.errors import INVALID_PARAMS, TRANSACTION_REJECTED, ChainUnavailable, RpcError
 from svcnb.emulator.chain.journal import BALANCE, TRANSACTION, Entry
 from svcnb.emulator.chain.node import GAS_LIMIT, Node
 from svcnb.emulator.chain.replica import NoBlock, Receipt, Replica
 from svcnb.emulator.chain.transactions import Transaction, read as read_transaction
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.connection import SocketConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
 
@@ -125,7 +125,7 @@ class Node:
         """
         if sys.platform == "win32":
             raise ChainUnusable("the built-in chain runs on Linux and macOS: name another chain with --chain-rpc")
-        binary = parts.anvil()
+        binary = tools.anvil()
         folder = tempfile.TemporaryDirectory(prefix="svcnb-chain-", ignore_cleanup_errors=True)
         node: Node | None = None
         try:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import journal
+from svcnb.emulator.chain.bootstrap import EarlyNode
 from svcnb.emulator.chain.connection import ConnectionLost
-from svcnb.emulator.chain.early import EarlyNode
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.journal import BALANCE, Dump, Entry
 from svcnb.emulator.chain.node import Genesis, Node
 from svcnb.emulator.chain.transactions import read as read_transaction
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 log = logging.getLogger(__name__)
 

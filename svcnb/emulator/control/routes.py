@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from svcnb.emulator.actions.recording import RecordingError
 from svcnb.emulator.control.bodies import (
     AgentApproval,
     ClockChange,
@@ -24,7 +23,8 @@ from svcnb.emulator.control.guards import CONTROL
 from svcnb.emulator.control.snapshots import LONGEST_NAME
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint, Handler
-from svcnb.emulator.http.gate import CONTROL_PREFIX
+from svcnb.emulator.http.middleware import CONTROL_PREFIX
+from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.protocol.wire.base import Request
 from svcnb.protocol.wire.triggers import CHAIN_IDS

@@ -9,8 +9,8 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.billing.shared_holds import HOLDS
-from svcnb.emulator.database import Connection, inserting
-from svcnb.emulator.schema import META, Table, tables
+from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.schema import META, Table, tables
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.answers import JSON_TYPE, answer
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
-from svcnb.emulator.offload import current_account
+from svcnb.emulator.platform.offload import current_account
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.caller import Caller

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
-from svcnb.emulator.http.gate import DOCS
+from svcnb.emulator.http.middleware import DOCS
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.offload import is_large, offload
+from svcnb.emulator.platform.offload import is_large, offload
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
@@ -29,7 +29,7 @@ from svcnb.protocol.wire.triggers import (
 )
 
 if TYPE_CHECKING:
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.platform.database import Connection
 
 _MAX_OFFSET: Final = 2**31 - 1
 _BODY: Final = frozenset({400, 413, 422})

@@ -7,15 +7,15 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
+from svcnb.emulator.triggers.encryption import Seal
 from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
 from svcnb.emulator.triggers.identity import Identity
-from svcnb.emulator.triggers.lanes import Lanes, RetryPolicy
+from svcnb.emulator.triggers.queue import Lanes, RetryPolicy
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble, over_http
 from svcnb.emulator.triggers.rules import chain_event
 from svcnb.emulator.triggers.schedules import Schedules
-from svcnb.emulator.triggers.seal import Seal
 from svcnb.emulator.triggers.store import TriggerRecord, from_json
 from svcnb.emulator.triggers.webhooks import RateWindow
 from svcnb.protocol.limits import CHAIN_CONFIRMATIONS

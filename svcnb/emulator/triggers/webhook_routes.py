@@ -8,7 +8,7 @@ from uuid import UUID
 from starlette.responses import JSONResponse, Response
 
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.requests import Ask, not_found, row
@@ -18,7 +18,7 @@ from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
 from svcnb.protocol.wire.triggers import Accepted
 
 if TYPE_CHECKING:
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.platform.database import Connection
 
 
 def endpoints() -> list[Endpoint]:
