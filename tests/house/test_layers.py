@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
 FLOOR = {"extras", "protocol", "tools", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
 WING = FLOOR | {"client"}
-LAUNCH = WING | {"control", "launch", "lessons"}
+LAUNCH = WING | {"control", "launch", "live_lessons", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
 FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
@@ -29,7 +29,8 @@ ALLOWED: dict[str, set[str]] = {
     "emulator": FLOOR,
     "control": WING,
     "launch": WING | {"control"},
-    "lessons": WING | {"control", "launch"},
+    "live_lessons": WING | {"control"},
+    "lessons": WING | {"control", "launch", "live_lessons"},
     "toolkit": LAUNCH,
     "charts": TOOLKIT | {"charts"},
     "panels": FACES,
