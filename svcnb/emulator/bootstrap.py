@@ -7,7 +7,8 @@ chain's node boots meanwhile.
 from __future__ import annotations
 
 from svcnb.emulator.chain.bootstrap import EarlyNode, first_balances
-from svcnb.emulator.chain.node import Genesis
+from svcnb.emulator.chain.engines import engine_of
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import FILE_NAME, load_root_secret
 from svcnb.emulator.platform.clock import Clock
@@ -53,7 +54,7 @@ class Beginning:
             return
         custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # derives keys, and draws nothing
         balances = first_balances(custody, settings.api_payers)
-        genesis = Genesis(settings.chain_id, self.clock.now_s(), balances)
+        genesis = Genesis(settings.chain_id, self.clock.now_s(), balances, engine_of(settings.chain_engine))
         self.node = EarlyNode(genesis, memory_mb=settings.chain_memory_mb)
 
     def release(self) -> None:

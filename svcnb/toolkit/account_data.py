@@ -209,7 +209,7 @@ def read_account_data(
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
     except TransportError as error:
-        reachable = False
+        reachable, account = False, history.account_of(service, own) or own
         unseen.append(f"{service} did not answer ({error.message}), so its keys and its balance could not be read.")
     else:
         unseen += _served(client, history, control_token)

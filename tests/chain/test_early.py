@@ -10,7 +10,7 @@ import pytest
 
 from svcnb.emulator.bootstrap import Beginning
 from svcnb.emulator.chain.bootstrap import EarlyNode, first_balances
-from svcnb.emulator.chain.node import Genesis
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.service import Service

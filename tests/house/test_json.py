@@ -21,7 +21,8 @@ OWN_TEXT = {
     "emulator/chain/connection.py": "lines of the emulator's own chain process",
     "emulator/chain/deploy.py": "the compiled contract, part of the package",
     "emulator/chain/journal.py": "the emulator's own journal",
-    "emulator/chain/node.py": "the chain node's answer",
+    "emulator/chain/genesis.py": "the first block, as this package wrote it",
+    "emulator/chain/page_node.py": "the answer of the chain in the page",
 }
 
 

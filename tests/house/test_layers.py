@@ -47,9 +47,50 @@ EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator
 # Files of the projects that recipes become: they use svcnb as its users do.
 PROJECTS = "svcnb.toolkit.cookbook.recipes."
 
+# Inside the emulator: components know no area, and an area uses another only as the components that it is given.
+COMPONENTS = {"errors", "platform", "settings"}
+EMULATOR: dict[str, set[str]] = {
+    "errors": set(),
+    "platform": {"errors"},
+    "page": set(),
+    "settings": {"platform"},
+    "http": COMPONENTS,
+    "keys": {"platform"},
+    "chain": COMPONENTS | {"keys", "page"},
+    "sandbox": {"keys", "platform", "settings"},
+    "access": COMPONENTS | {"chain", "http"},
+    "billing": COMPONENTS | {"access", "chain", "http", "keys"},
+    "accounts": COMPONENTS | {"access", "billing", "chain", "http", "keys", "sandbox"},
+    "actions": COMPONENTS | {"access", "billing", "http", "keys", "sandbox"},
+    "triggers": COMPONENTS | {"http", "keys"},
+    "control": COMPONENTS | {"actions", "billing", "chain", "http", "sandbox", "triggers"},
+    "bootstrap": {"chain", "keys", "platform", "settings"},
+    "service": COMPONENTS
+    | {"access", "accounts", "actions", "billing", "bootstrap", "chain", "control", "keys", "sandbox", "triggers"},
+    "areas": {"accounts", "actions", "billing", "control", "http", "service", "triggers"},
+    "main": {"areas", "bootstrap", "http", "platform", "sandbox", "service", "settings"},
+}
+
 
 def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
+
+
+def part_of(module: str) -> str:
+    """The package or module inside the emulator, empty outside of it."""
+    names = module.split(".")
+    return names[2] if names[1:2] == ["emulator"] and len(names) > 2 else ""
+
+
+def test_packages_of_the_emulator_import_only_what_their_row_allows(imports: list[Any]) -> None:
+    pairs = {(part_of(found.importer), part_of(found.imported)) for found in imports}
+    wrong = [(part, other) for part, other in pairs if part and other and part != other and other not in EMULATOR[part]]
+    assert wrong == []
+
+
+def test_the_rows_of_the_emulator_allow_no_circle() -> None:
+    order = list(TopologicalSorter(EMULATOR).static_order())  # raises CycleError
+    assert order[-1] == "main"
 
 
 def test_every_room_has_a_place_in_the_house(modules: dict[str, Path]) -> None:

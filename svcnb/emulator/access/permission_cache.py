@@ -10,11 +10,11 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import refuse_hash, unknown_key
 from svcnb.emulator.access.grants import GrantDelay
 from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.emulator.http.caller import Caller
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
@@ -45,7 +45,7 @@ _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
 _NO_WALLET: Final = "0x" + "00" * 20
 
 
-class Directory:
+class PermissionCache:
     """Keys, accounts and permissions.
 
     Args:

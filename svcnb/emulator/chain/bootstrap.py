@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from svcnb.emulator.chain.node import Genesis, Node
+from svcnb.emulator.chain.engines import Node, start_node
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 
@@ -42,7 +43,7 @@ class EarlyNode:
     def __init__(self, genesis: Genesis, *, memory_mb: int) -> None:
         self.genesis = genesis
         self._task: asyncio.Task[Node] | None = asyncio.create_task(
-            Node.start(genesis, memory_mb=memory_mb), name="svcnb-chain-early"
+            start_node(genesis, memory_mb=memory_mb), name="svcnb-chain-early"
         )
 
     async def take(self) -> Node:
@@ -64,5 +65,5 @@ class EarlyNode:
             task.cancel()
             # That it could not start is no news: nobody took it.
             (found,) = await asyncio.gather(task, return_exceptions=True)
-            if isinstance(found, Node):
+            if not isinstance(found, BaseException):
                 await found.stop()

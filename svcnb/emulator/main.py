@@ -1,7 +1,7 @@
-"""The emulator as an ASGI application, and as a server on a port.
+"""Start-up of the emulator, as an ASGI application or as a server on a port.
 
-This module imports next to nothing: `serve` starts the chain's and the engine's processes first and loads the rest
-while they boot.
+This module imports little: `serve` starts the processes of the chain and the engine first and loads the rest while they
+boot.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
     from svcnb.emulator.bootstrap import Beginning
-    from svcnb.emulator.http.endpoint import Endpoint
-    from svcnb.emulator.http.middleware import Gate
-    from svcnb.emulator.server import Server
+    from svcnb.emulator.http.middleware import Middleware
+    from svcnb.emulator.http.server import Server
     from svcnb.emulator.service import Service
 
 _BACKLOG = 512
 
 
-def build_app(service: Service) -> Gate:
+def build_app(service: Service) -> Middleware:
     """The application of a service, given to its triggers. Called on the event loop.
 
     Args:
@@ -37,57 +36,11 @@ def build_app(service: Service) -> Gate:
     Returns:
         The application.
     """
-    app = _make_app(service)
+    from svcnb.emulator.areas import make_app
+
+    app = make_app(service)
     service.attach(app)
     return app
-
-
-def _make_app(service: Service) -> Gate:
-    """The application alone: touches nothing that belongs to the event loop, so a thread may make it."""
-    from svcnb.emulator.http.middleware import Gate
-    from svcnb.emulator.http.router import Router
-
-    first = first_endpoints(service.settings)
-
-    def others() -> list[Endpoint]:
-        found = other_endpoints(service.settings)
-        service.endpoints = (*first, *found)
-        return found
-
-    return Gate(Router(service, first, others=others), service)
-
-
-def first_endpoints(settings: Settings) -> list[Endpoint]:
-    """What a look at the service, a first account and a first action need."""
-    from svcnb.emulator.accounts import accounts, config
-    from svcnb.emulator.actions import routes as actions
-
-    return [
-        *accounts.endpoints(),
-        *actions.endpoints(settings.vocabulary),
-        *config.endpoints(settings.vocabulary.action_limits_path),
-    ]
-
-
-def other_endpoints(settings: Settings) -> list[Endpoint]:
-    """All the others, which are half of what is loaded for HTTP."""
-    from svcnb.emulator.accounts import routes as accounts
-    from svcnb.emulator.billing import processor_routes, routes as billing
-    from svcnb.emulator.control import routes as control
-    from svcnb.emulator.http import pages, rpc
-    from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
-
-    return [
-        *accounts.endpoints(settings),
-        *billing.endpoints(settings.vocabulary),
-        *processor_routes.endpoints(),
-        *control.endpoints(),
-        *rpc.endpoints(),
-        *triggers.endpoints(),
-        *webhook_routes.endpoints(),
-        *approval.endpoints(),
-        *pages.endpoints(),
-    ]
 
 
 def serve(
@@ -166,7 +119,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
     """The ready line. A token that was made here is also kept for other programs of this user."""
     if service.settings.control_token is None:
-        kept.append(control_tokens.save(service.base_url, service.control_token))
+        kept.append(control_tokens.save(service.address.url, service.control_token))
     return service.addresses() | {"control_token": service.control_token}
 
 
@@ -182,10 +135,11 @@ def _load_service() -> type[Service]:
     return Service
 
 
-def _make_server(service: Service) -> tuple[Gate, Server]:
-    from svcnb.emulator.server import Server
+def _make_server(service: Service) -> tuple[Middleware, Server]:
+    from svcnb.emulator.areas import make_app
+    from svcnb.emulator.http.server import Server
 
-    app = _make_app(service)
+    app = make_app(service)
     return app, Server(app)
 
 

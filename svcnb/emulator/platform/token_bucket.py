@@ -1,4 +1,4 @@
-"""How often one address may create accounts (reference facts G26)."""
+"""Token bucket for each address, on one server or shared through the database."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Guard
 from svcnb.emulator.platform import rate_limiter
 
 if TYPE_CHECKING:
-    from svcnb.emulator.http.endpoint import Call
     from svcnb.emulator.platform.store import Store
 
 _REFILL_S: Final = 60.0
 _KEPT: Final = 10_000
 
 
-class Buckets:
+class TokenBuckets:
     """A token bucket for each address: ``burst`` calls at once, filled again within a minute.
 
     Args:
@@ -68,18 +65,3 @@ class Buckets:
             )
         )
         return wait_s is None
-
-
-async def _check(call: Call) -> None:
-    client = call.request.client
-    if not await call.service.new_accounts.take_among_all(call.service.store, client.host if client else ""):
-        raise StructuredError(
-            429,
-            "Too many accounts were created from this address within a minute.",
-            fix="Wait a minute, or use one of the accounts that exist.",
-            headers={"Retry-After": "2"},
-        )
-
-
-NEW_ACCOUNT_RATE = Guard(_check, frozenset({429}))
-"""The calling address may create another account."""

@@ -1,18 +1,18 @@
-"""Managed writes: sent to the contract by a payer, refusals said in HTTP (reference facts 6.7)."""
+"""Calls of the AccountConfig contract through a payer, with refusals as HTTP answers (reference facts 6.7)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.errors import EndpointFailure, ServiceError
+from svcnb.emulator.http.caller import Caller
 from svcnb.protocol import contract
 from svcnb.protocol.limits import MAX_CHAIN_TEXT_BYTES
 
 if TYPE_CHECKING:
+    from svcnb.emulator.chain.chain import Chain
     from svcnb.emulator.chain.errors import ContractRevert
-    from svcnb.emulator.http.endpoint import Call
 
 PERMISSION_DENIED: Final = "Permission denied"
 _DENIALS: Final = frozenset({"NotMasterAccount", "NoAccountAccess", "UsageApiKeyExpired"})
@@ -36,50 +36,57 @@ WRITE_ERRORS: Final = frozenset({400, 403, 404})
 """Statuses with a JSON string that a managed write may end with."""
 
 
-async def write(call: Call, function: str, *arguments: Any) -> Any:
-    """Sends a managed write and waits until it is in a block.
+class ContractCalls:
+    """Calls of the AccountConfig contract, with its refusals as HTTP answers.
 
     Args:
-        call: The request that needs it.
-        function: Name of the contract's function.
-        *arguments: Its arguments.
-
-    Returns:
-        What the function returned.
-
-    Raises:
-        EndpointFailure: The contract refused; nothing was sent.
-        Unavailable: The chain cannot be reached.
+        chain: The chain with the contract.
     """
-    from svcnb.emulator.chain.errors import ContractRevert
 
-    require_short_texts(function, arguments)
-    try:
-        return await call.service.chain.write(function, *arguments)
-    except ContractRevert as revert:
-        raise failure_of(revert) from revert
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
 
+    async def write(self, function: str, *arguments: Any) -> Any:
+        """Sends a managed write and waits until it is in a block.
 
-async def write_together(call: Call, *calls: tuple[str, tuple[Any, ...]]) -> None:
-    """Sends managed writes of which none may stay alone; refusals as in `write`."""
-    from svcnb.emulator.chain.errors import ContractRevert
+        Args:
+            function: Name of the contract's function.
+            *arguments: Its arguments.
 
-    for function, arguments in calls:
+        Returns:
+            What the function returned.
+
+        Raises:
+            EndpointFailure: The contract refused; nothing was sent.
+            Unavailable: The chain cannot be reached.
+        """
+        from svcnb.emulator.chain.errors import ContractRevert
+
         require_short_texts(function, arguments)
-    try:
-        await call.service.chain.write_together(*calls)
-    except ContractRevert as revert:
-        raise failure_of(revert) from revert
+        try:
+            return await self._chain.write(function, *arguments)
+        except ContractRevert as revert:
+            raise failure_of(revert) from revert
 
+    async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
+        """Sends managed writes of which none may stay alone; refusals as in `write`."""
+        from svcnb.emulator.chain.errors import ContractRevert
 
-async def view(call: Call, function: str, *arguments: Any) -> Any:
-    """Reads from the contract; refusals as in `write`."""
-    from svcnb.emulator.chain.errors import ContractRevert
+        for function, arguments in calls:
+            require_short_texts(function, arguments)
+        try:
+            await self._chain.write_together(*calls)
+        except ContractRevert as revert:
+            raise failure_of(revert) from revert
 
-    try:
-        return await call.service.chain.view(function, *arguments)
-    except ContractRevert as revert:
-        raise failure_of(revert) from revert
+    async def view(self, function: str, *arguments: Any) -> Any:
+        """Reads from the contract; refusals as in `write`."""
+        from svcnb.emulator.chain.errors import ContractRevert
+
+        try:
+            return await self._chain.view(function, *arguments)
+        except ContractRevert as revert:
+            raise failure_of(revert) from revert
 
 
 def require_short_texts(function: str, arguments: Sequence[Any]) -> None:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.http.budget import BodyBudget
 from svcnb.emulator.http.connection import Connection, connection_limit, limited, watch
-from svcnb.emulator.http.middleware import Gate
+from svcnb.emulator.http.middleware import Middleware
 
 _GRACE_S: Final = 5
 _KEEP_ALIVE_S: Final = 75
@@ -26,7 +26,7 @@ class Server:
         app: The application.
     """
 
-    def __init__(self, app: Gate) -> None:
+    def __init__(self, app: Middleware) -> None:
         self._app = app
         config = uvicorn.Config(
             _CutOff(app, BodyBudget(app)),
@@ -80,7 +80,7 @@ class _CutOff:
         budgeted: The application behind the budget for bodies.
     """
 
-    def __init__(self, app: Gate, budgeted: ASGIApp) -> None:
+    def __init__(self, app: Middleware, budgeted: ASGIApp) -> None:
         self.app = app
         self._budgeted = budgeted
 

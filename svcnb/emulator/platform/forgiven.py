@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from svcnb.emulator.http.endpoint import Endpoint
+from typing import Any
 
 
 class Forgiven:
@@ -20,15 +17,15 @@ class Forgiven:
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()
 
-    def note(self, endpoint: Endpoint, forms: AbstractSet[str]) -> None:
+    def note(self, method: str, path: str, forms: AbstractSet[str]) -> None:
         """Counts a request.
 
         Args:
-            endpoint: Where it was sent.
+            method: HTTP method of its endpoint.
+            path: Path of its endpoint.
             forms: What the live service would refuse about it, each a noun phrase.
         """
-        if endpoint.described:
-            self._times.update((endpoint.method, endpoint.path, form) for form in forms)
+        self._times.update((method, path, form) for form in forms)
 
     def entries(self) -> list[dict[str, Any]]:
         """What was forgiven: method, path, form and number of times."""
