@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -86,7 +88,8 @@ def start(
 
     Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), all of them as
     FOLDER/hand-out.json, the board's address as FOLDER/board.url, and FOLDER/server.json (the server's address and
-    token), readable for you alone. Started again, it goes on with the same learners and states.
+    token), readable for you alone. Started again, it goes on with the same learners and states. SVC_INSTRUCTOR_TOKEN
+    sets the token of the server, for a hub on another machine that must know it before.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
@@ -293,11 +296,12 @@ def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) 
     """Starts the server, on the port of the last time if none was given: learners' files name it."""
     from svcnb.toolkit.files import replace_file
 
+    serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))
     kept = folder / PORT_FILE
     if not port and kept.exists():
         with suppress(OSError, ValueError):
-            return room.serve(host=host, port=int(kept.read_text(encoding="ascii")), url=url)
-    server = room.serve(host=host, port=port, url=url)
+            return serve(port=int(kept.read_text(encoding="ascii")))
+    server = serve(port=port)
     replace_file(kept, str(server.port))
     return server
 

@@ -64,6 +64,7 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
             spawner.notebook_dir = str(lessons_folder(own, solutions=False))
 
     c.Spawner.pre_spawn_hook = before_start
-    c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
+    if lessons is not None:
+        c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
     # A learner's server must not read what the hub's process holds.
     c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

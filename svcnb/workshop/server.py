@@ -68,6 +68,7 @@ class WorkshopServer:
         host: Address to listen on.
         port: Port; 0 takes a free one.
         url: Its address as learners reach it, where that is another than host and port.
+        instructor_token: Opens everything here; a new one when None.
 
     Attributes:
         url: Its address.
@@ -80,10 +81,18 @@ class WorkshopServer:
         TimeoutError: It did not start.
     """
 
-    def __init__(self, room: Workshop, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> None:
+    def __init__(
+        self,
+        room: Workshop,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        url: str | None = None,
+        instructor_token: str | None = None,
+    ) -> None:
         import uvicorn
 
-        self.instructor_token = secrets.token_urlsafe(24)
+        self.instructor_token = instructor_token or secrets.token_urlsafe(24)
         self.board_token = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))

@@ -314,17 +314,25 @@ class Workshop:
 
     # --- the server ---------------------------------------------------------------------------------------------
 
-    def serve(self, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> WorkshopServer:
+    def serve(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        url: str | None = None,
+        instructor_token: str | None = None,
+    ) -> WorkshopServer:
         """Starts the server that the learners' notebooks and the instructor's commands talk to.
 
         Args:
             host: Address to listen on.
             port: Port; 0 takes a free one.
             url: Its address as learners reach it, where that is another than host and port.
+            instructor_token: Opens everything on the server; a new one when None.
         """
         from svcnb.workshop.server import WorkshopServer
 
-        self.server = WorkshopServer(self, host=host, port=port, url=url)
+        self.server = WorkshopServer(self, host=host, port=port, url=url, instructor_token=instructor_token)
         return self.server
 
     def close(self) -> None:
