@@ -18,9 +18,10 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Self, Unpack
 
 from svcnb.control import EmulatorControl, EmulatorError
+from svcnb.emulator_settings import EmulatorSettings
 from svcnb.exit_codes import ExitCode
 from svcnb.supervised import LISTENER
 
@@ -92,7 +93,11 @@ class Emulator(EmulatorControl):
     """
 
     def __init__(
-        self, *, start_timeout: float = START_TIMEOUT_S, listener: socket.socket | None = None, **settings: object
+        self,
+        *,
+        start_timeout: float = START_TIMEOUT_S,
+        listener: socket.socket | None = None,
+        **settings: Unpack[EmulatorSettings],
     ) -> None:
         self._settings = settings
         self._process = _Process([sys.executable, "-m", "svcnb", "emulator", "--supervised"], settings, listener)

@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 from svcnb import control_tokens
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.nesting import parse
 
 CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class ControlPlane:
@@ -44,6 +47,8 @@ class ControlPlane:
         """
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
+        if method not in _METHODS:
+            raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
         url = urlsplit(self._control_url + path)
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
         # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.

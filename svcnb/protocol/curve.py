@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final, NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
+from svcnb.errors import ExtraMissing
 from svcnb.extras import install_command
 
 ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
@@ -129,7 +130,7 @@ def library() -> Library:
                 stacklevel=4,
             )
         return found
-    raise ImportError(f"signatures need: {install_command('chain')}")
+    raise ExtraMissing("signatures need a secp256k1 library", "chain")
 
 
 def is_secret(candidate: bytes) -> bool:

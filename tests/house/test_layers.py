@@ -11,20 +11,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"extras", "protocol", "tools", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
+FLOOR = {
+    "brief",
+    "checked",
+    "control_tokens",
+    "emulator_settings",
+    "errors",
+    "exit_codes",
+    "extras",
+    "logs",
+    "migrations",
+    "protocol",
+    "supervised",
+    "tools",
+}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "live_lessons", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
 FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "extras": set(),
-    "protocol": {"extras"},
-    "tools": {"extras"},
+    "brief": set(),
+    "checked": {"errors"},
+    "errors": {"brief", "extras"},
+    "protocol": {"errors", "extras"},
+    "tools": {"errors", "extras"},
     "exit_codes": set(),
     "logs": set(),
     "control_tokens": {"tools", "protocol"},
-    "migrations": set(),
+    "migrations": {"errors"},
     "supervised": set(),
+    "emulator_settings": set(),
     "client": FLOOR,
     "emulator": FLOOR,
     "control": WING,
@@ -45,7 +62,7 @@ ALLOWED: dict[str, set[str]] = {
 # The command that runs the service is the one door to it: its options, and what it does.
 EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator")}
 # Files of the projects that recipes become: they use svcnb as its users do.
-PROJECTS = "svcnb.toolkit.cookbook.recipes."
+PROJECTS = ("svcnb.toolkit.cookbook.recipes.", "svcnb.toolkit.cookbook.project.")
 
 # Inside the emulator: components know no area, and an area uses another only as the components that it is given.
 COMPONENTS = {"errors", "platform", "settings"}

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError, ExtraMissing, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
@@ -162,8 +162,8 @@ class PendingFolder:
             )
         return record
 
-    def remove(self, record: PendingMint) -> None:
-        """Forgets a record."""
+    def delete(self, record: PendingMint) -> None:
+        """Deletes a record."""
         path = self._path(record.id)
         # With it go its copies of earlier versions, which hold the same secret.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
@@ -246,16 +246,22 @@ def _written(path: Path, content: bytes) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def _seal(key: bytes, content: bytes) -> bytes:
-    from Crypto.Cipher import AES
+def _cipher() -> Any:
+    try:
+        from Crypto.Cipher import AES
+    except ImportError as error:
+        raise ExtraMissing("records of unfinished mints are encrypted, which needs pycryptodome", "chain") from error
+    return AES
 
+
+def _seal(key: bytes, content: bytes) -> bytes:
+    AES = _cipher()  # noqa: N806 - the name of the module
     nonce = secrets.token_bytes(_NONCE_BYTES)
     sealed, tag = AES.new(key, AES.MODE_GCM, nonce=nonce).encrypt_and_digest(content)
-    return nonce + sealed + tag
+    return nonce + bytes(sealed) + bytes(tag)
 
 
 def _open(key: bytes, content: bytes) -> bytes:
-    from Crypto.Cipher import AES
-
+    AES = _cipher()  # noqa: N806 - the name of the module
     nonce, sealed, tag = content[:_NONCE_BYTES], content[_NONCE_BYTES:-_TAG_BYTES], content[-_TAG_BYTES:]
     return bytes(AES.new(key, AES.MODE_GCM, nonce=nonce).decrypt_and_verify(sealed, tag))
