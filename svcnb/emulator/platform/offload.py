@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, Final, ParamSpec, TypeVar
 
+from svcnb.protocol.in_page import IN_PAGE
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -35,6 +37,8 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Its arguments.
         **kwargs: Its arguments by name.
     """
+    if IN_PAGE:  # which has one thread
+        return work(*args, **kwargs)
     return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
 
 
