@@ -17,7 +17,7 @@ import pytest
 from nbclient import NotebookClient
 
 import svcnb
-from svcnb import live_lessons
+from svcnb import lessons, live_lessons
 from svcnb.control import EmulatorControl
 from svcnb.launch import Emulator
 from svcnb.live_lessons import LIVE, Skipper
@@ -122,7 +122,7 @@ def test_a_lesson_that_needs_an_emulator_throughout_uses_one_of_this_computer(
     monkeypatch.setenv("SVC_BASE_URL", live.emulator.base_url)
     emulator = svcnb.lesson("contract-wallets")
     assert isinstance(emulator, Emulator)
-    emulator.stop()
+    lessons._running.pop("contract-wallets").stop()
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
