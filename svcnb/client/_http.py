@@ -15,6 +15,7 @@ import httpx
 from svcnb.client.calls import Answer, Request
 from svcnb.client.errors import InvalidType, TimedOut, TransportError
 from svcnb.logs import protect
+from svcnb.protocol.in_page import IN_PAGE
 
 # The library below httpx logs request headers, keys included, at level DEBUG.
 protect("svcnb", "httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
@@ -57,7 +58,8 @@ class SyncTransport:
     ) -> None:
         if client is not None and not isinstance(client, httpx.Client):
             raise _not_a_client(client, "httpx.Client")
-        self._client = httpx.Client(**_options(base_url), transport=transport) if client is None else client
+        own = transport or _page_transport()
+        self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
         # A notebook seldom closes its client. The connections end with the last client that shares this transport.
         self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
         self.clock = _Clock()
@@ -94,7 +96,8 @@ class AsyncTransport:
     ) -> None:
         if client is not None and not isinstance(client, httpx.AsyncClient):
             raise _not_a_client(client, "httpx.AsyncClient")
-        self._client = httpx.AsyncClient(**_options(base_url), transport=transport) if client is None else client
+        own = transport or _async_page_transport()
+        self._client = httpx.AsyncClient(**_options(base_url), transport=own) if client is None else client
         self._owner = client is None
         self.clock = _Clock()
 
@@ -123,6 +126,22 @@ class AsyncTransport:
         """Closes the connections."""
         if self._owner:
             await self._client.aclose()
+
+
+def _page_transport() -> httpx.BaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import PageTransport
+
+    return PageTransport()
+
+
+def _async_page_transport() -> httpx.AsyncBaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import AsyncPageTransport
+
+    return AsyncPageTransport()
 
 
 E = TypeVar("E", bound=BaseException)

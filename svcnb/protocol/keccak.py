@@ -14,6 +14,7 @@ from itertools import count
 from typing import Final
 
 from svcnb.errors import InvalidType
+from svcnb.protocol.in_page import IN_PAGE, primitives
 
 RATE_BYTES: Final = 136
 """Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
@@ -63,11 +64,16 @@ def _load() -> Callable[[bytes], bytes]:
     except (ImportError, AttributeError, OSError, TypeError):
         # Another release, or no cffi: the documented way works in all of them.
         try:
-            found = _by_wrapper()
+            found = _in_page() if IN_PAGE else _by_wrapper()
         except ImportError:  # the core alone: it hashes little, and pycryptodome is as large as pydantic
             found = keccak256_pure
     _native = found
     return found
+
+
+def _in_page() -> Callable[[bytes], bytes]:
+    digest = primitives().keccak256
+    return lambda data: bytes.fromhex(digest(data.hex()))
 
 
 def _by_wrapper() -> Callable[[bytes], bytes]:

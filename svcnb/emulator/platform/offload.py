@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, Final, ParamSpec, TypeVar
 
+from svcnb.protocol.in_page import IN_PAGE
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -35,7 +37,16 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Its arguments.
         **kwargs: Its arguments by name.
     """
+    if IN_PAGE:  # which has one thread
+        return work(*args, **kwargs)
     return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs a function that waits for files or loads modules in a thread of its own. Arguments as of `offload`."""
+    if IN_PAGE:
+        return work(*args, **kwargs)
+    return await asyncio.to_thread(work, *args, **kwargs)
 
 
 def is_large(value: object) -> bool:
