@@ -65,7 +65,7 @@ class World:
             receipt = self.first.eth.send_transaction({"to": RECIPIENT, "value": 1})
             self.first.eth.wait_for_transaction_receipt(receipt)
 
-    def deposit(self, lock: Any = None, *, confirmed: int = CONFIRMATIONS) -> dict[str, str]:
+    def deposit(self, lock: Any = None, *, confirmed: int = CONFIRMATIONS) -> dict[str, Any]:
         """What the action is asked after a new deposit."""
         contract = lock or self.lock
         number = str(contract.functions.deposits().call())
