@@ -1,0 +1,5 @@
+"""Order of the curve secp256k1."""
+
+from svcnb.protocol.curve import ORDER as N
+
+__all__ = ["N"]
