@@ -34,8 +34,8 @@ def link() -> dict[str, str]:
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
     subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True, timeout=120)  # for its pip
-    pip = [str(folder / "venv/bin/pip"), "install", "-q", "--target", str(folder / "target"), "--no-deps", "nbgitpuller"]
-    subprocess.run(pip, check=True, timeout=300)
+    into = ["--target", str(folder / "target"), "--no-deps"]
+    subprocess.run([str(folder / "venv/bin/pip"), "install", "-q", *into, "nbgitpuller"], check=True, timeout=300)
     return folder / "target"
 
 
