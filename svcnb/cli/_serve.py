@@ -92,7 +92,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
         _ensure_anvil()
     if settings.seed is not None:
         _say("This emulator is seeded: anyone can compute its keys. Nothing of value belongs here.")
-    from svcnb.emulator.app import serve as serve_app
+    from svcnb.emulator.main import serve as serve_app
 
     try:
         serve_app(settings, _print_ready, listener)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
-from svcnb.emulator.http.origins import parse_origin
 from svcnb.emulator.platform.addresses import AllowedAddress
 from svcnb.emulator.platform.clock import checked_time
+from svcnb.emulator.platform.origins import parse_origin
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
@@ -132,6 +132,9 @@ class Settings(BaseModel):
         "allow", description="Outbound requests of actions."
     )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
+    recordings: Path | None = Field(
+        None, description="Folder of all recordings that the control plane may choose; none means any file."
+    )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (), description="Addresses HOST[:PORT] that actions may reach beside the public internet, comma-separated."
     )

@@ -11,13 +11,16 @@ import os
 import sys
 from pathlib import Path
 
+from svcnb.errors import SvcnbError
 from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
+PYODIDE_VERSION = "314.0.7"
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
 
+PYODIDE_LOCK = Path(__file__).with_name("pyodide.lock")
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
@@ -44,7 +47,7 @@ _PASSED_ON = (
 )
 
 
-class PartMissing(RuntimeError):
+class PartMissing(SvcnbError, RuntimeError):
     """A part that the emulator starts as its own process is not on this machine.
 
     Args:
@@ -54,10 +57,9 @@ class PartMissing(RuntimeError):
     """
 
     def __init__(self, part: str, detail: str, hint: str) -> None:
-        super().__init__(f"{part} is missing: {detail}. {hint}")
+        super().__init__(f"{part} is missing: {detail}", hint=hint)
         self.part = part
         self.detail = detail
-        self.hint = hint
 
 
 def cache_folder() -> Path:

@@ -6,10 +6,16 @@ opens everything here. The board's token can only view the board.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import os
 import secrets
 import socket
 import threading
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,13 +35,22 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
-UNAUTHORIZED, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 404, 413, 422, 502
+MOST_REQUESTS: Final = 8
+"""Requests of one learner at once; they are worked on one after the other."""
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 401, 403, 404, 413, 422, 429, 502
 
 
 class Order(BaseModel):
     """The body of an instructor's command for one learner."""
 
     label: str = Field("", max_length=200)
+    email: str = Field("", max_length=200)
+
+
+class Unlock(BaseModel):
+    """The body of the command that unlocks solutions."""
+
+    lessons: list[int] = Field(default_factory=list, max_length=100)
 
 
 class LessonStart(BaseModel):
@@ -61,6 +76,7 @@ class WorkshopServer:
         host: Address to listen on.
         port: Port; 0 takes a free one.
         url: Its address as learners reach it, where that is another than host and port.
+        instructor_token: Opens everything here; a new one when None.
 
     Attributes:
         url: Its address.
@@ -73,16 +89,31 @@ class WorkshopServer:
         TimeoutError: It did not start.
     """
 
-    def __init__(self, room: Workshop, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> None:
+    def __init__(
+        self,
+        room: Workshop,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        url: str | None = None,
+        instructor_token: str | None = None,
+    ) -> None:
         import uvicorn
 
-        self.instructor_token = secrets.token_urlsafe(24)
+        self.instructor_token = instructor_token or secrets.token_urlsafe(24)
         self.board_token = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))
         self.port = int(listening.getsockname()[1])
         self.url = (url or f"http://{host}:{self.port}").rstrip("/")
-        config = uvicorn.Config(self._app(), log_config=None, access_log=False, lifespan="off")
+        self._starts = _starts()
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._asked: Counter[str] = Counter()
+        from svcnb.workshop.connection import LimitedConnection
+
+        config = uvicorn.Config(
+            self._app(), http=LimitedConnection, ws="none", log_config=None, access_log=False, lifespan="off"
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listening]}, daemon=True, name="svcnb-workshop-server"
@@ -102,6 +133,7 @@ class WorkshopServer:
         """Stops it."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
+        self._starts.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, listening: socket.socket) -> None:
         # The socket listens already, so a first request waits until it is answered: no polling.
@@ -124,12 +156,15 @@ class WorkshopServer:
                 Route("/health", self._health),
                 Route("/board", self._board),
                 Route("/board.json", self._board_json),
+                Route("/progress", self._progress),
+                Route("/solutions", self._unlock, methods=["POST"]),
+                Route("/solutions/{notebook}", self._solution),
                 Route("/learners/{name}/{verb}", self._teach, methods=["POST"]),
                 Route("/faults", self._faults, methods=["POST", "DELETE"]),
                 Route("/verdicts", self._verdict, methods=["POST"]),
                 Route("/lessons/{lesson}", self._lesson, methods=["POST"]),
             ],
-            exception_handlers={_Refused: _refuse},
+            exception_handlers={_Refused: _refuse, Exception: _fail},
         )
 
     # --- for the instructor ----------------------------------------------------------------------------------------
@@ -155,6 +190,29 @@ class WorkshopServer:
         self._require_viewer(request)
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
+    async def _progress(self, request: Request) -> Response:
+        """The progress of all learners with their e-mail addresses, so it needs the instructor's token."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._require_instructor(request)
+        board = await run_in_threadpool(self._room.board)
+        return JSONResponse(
+            {"learners": board.report(), "heads": board.heads(), "rows": board.rows(), "csv": board.csv()}
+        )
+
+    async def _unlock(self, request: Request) -> Response:
+        """Unlocks the solutions of lessons."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._require_instructor(request)
+        try:
+            order = Unlock.model_validate_json(await _body(request) or b"{}")
+            return JSONResponse({"unlocked": await run_in_threadpool(self._room.unlock, *order.lessons)})
+        except (ValidationError, InvalidArgument) as error:
+            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send numbers of lessons.") from None
+
     async def _teach(self, request: Request) -> Response:
         """Adds, resets, saves or restores one learner."""
         from starlette.concurrency import run_in_threadpool
@@ -164,7 +222,7 @@ class WorkshopServer:
         name, verb = request.path_params["name"], request.path_params["verb"]
         try:
             order = Order.model_validate_json(await _body(request) or b"{}")
-            return JSONResponse(await run_in_threadpool(self._do, name, verb, order.label))
+            return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
             raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or a label.") from None
         except InvalidArgument as error:
@@ -172,13 +230,13 @@ class WorkshopServer:
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
 
-    def _do(self, name: str, verb: str, label: str) -> dict[str, Any]:
+    def _do(self, name: str, verb: str, order: Order) -> dict[str, Any]:
         if verb in {"add", "reset"}:
-            getattr(self._room, verb)(name)
-            return {"environment": self._room.environment(name)}
+            learner = self._room.add(name, order.email) if verb == "add" else self._room.reset(name)
+            return {"name": learner.name, "environment": self._room.environment(learner.name)}
         if verb in {"save", "restore"}:
-            getattr(self._room, verb)(name, label)
-            return {"label": label}
+            getattr(self._room, verb)(name, order.label)
+            return {"label": order.label}
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
@@ -221,6 +279,22 @@ class WorkshopServer:
 
     # --- for learners -------------------------------------------------------------------------------------------
 
+    @asynccontextmanager
+    async def _turn(self, learner: Learner) -> AsyncIterator[None]:
+        """Lets one request of a learner after another do its work, so that one learner never holds all threads.
+
+        Args:
+            learner: Whose request it is.
+        """
+        if self._asked[learner.name] >= MOST_REQUESTS:
+            raise _Refused(TOO_MANY, f"{MOST_REQUESTS} requests of yours wait already.", "Wait for their answers.")
+        self._asked[learner.name] += 1
+        try:
+            async with self._turns.setdefault(learner.name, asyncio.Lock()):
+                yield
+        finally:
+            self._asked[learner.name] -= 1
+
     def _learner(self, request: Request) -> Learner:
         try:
             return self._room.roster.of_token(_bearer(request))
@@ -234,24 +308,42 @@ class WorkshopServer:
         learner = self._learner(request)
         try:
             verdict = Verdict.model_validate_json(await _body(request))
-            await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
+            async with self._turn(learner):
+                await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
-        return JSONResponse({"ok": True})
+        return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
+
+    async def _solution(self, request: Request) -> Response:
+        """An unlocked solution, as the notebook that it is."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._learner(request)
+        try:
+            text = await run_in_threadpool(self._room.solution, request.path_params["notebook"])
+        except InvalidArgument as error:
+            raise _Refused(FORBIDDEN, error.message, error.hint) from None
+        return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
         """Starts a lesson's emulator here, or answers that the learner's machine runs it."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        learner = self._learner(request)
-        if self._room.emulators is None:
-            return JSONResponse({})
+        learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
         try:
             order = LessonStart.model_validate_json(await _body(request) or b"{}")
+            async with self._turn(learner):
+                await run_in_threadpool(self._room.arrive, learner.name, request.path_params["lesson"])
+            if self._room.emulators is None:
+                return JSONResponse(unlocked)
             start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
-            emulator = await run_in_threadpool(start, learner.name, request.path_params["lesson"], order.settings)
+            start = partial(start, learner.name, request.path_params["lesson"], order.settings)
+            async with self._turn(learner):
+                # In threads of their own: the board and the verdicts do not wait for starts.
+                emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
             raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
@@ -259,7 +351,7 @@ class WorkshopServer:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
-        return JSONResponse(emulator.connection())
+        return JSONResponse(emulator.connection() | unlocked)
 
 
 class _Refused(Exception):
@@ -276,7 +368,20 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 
     if not isinstance(error, _Refused):
         raise error
-    return JSONResponse(error.answer, status_code=error.status)
+    headers = {"Retry-After": "1"} if error.status == TOO_MANY else None
+    return JSONResponse(error.answer, status_code=error.status, headers=headers)
+
+
+async def _fail(_request: Request, _error: Exception) -> Response:
+    from starlette.responses import JSONResponse
+
+    answer = {"error": "failed", "message": "The workshop's server failed.", "fix": "Tell your instructor."}
+    return JSONResponse(answer, status_code=500)
+
+
+def _starts() -> ThreadPoolExecutor:
+    # More starts at once would only take each other's share of the machine.
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 
 def _is(given: str, secret: str) -> bool:

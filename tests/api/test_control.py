@@ -7,7 +7,7 @@ import time
 import pytest
 
 from svcnb import control_tokens
-from svcnb.emulator.control.routes import endpoints as control_rows
+from svcnb.emulator.areas import other_endpoints
 
 CODE = "function main() { return 1 }"
 
@@ -192,8 +192,10 @@ def test_the_control_plane_needs_the_token_that_was_chosen(local):
     assert "correct horse" not in allowed.text
 
 
-def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(wire, session_emulator, start_emulator):
-    rows = [row for row in control_rows() if row.path.startswith("/_emulator")]
+def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(
+    wire, session_emulator, start_emulator, own
+):
+    rows = [row for row in other_endpoints(own.local.service, []) if row.path.startswith("/_emulator")]
     assert len(rows) > 15
     for row in rows:
         path = row.path.replace("{", "").replace("}", "")

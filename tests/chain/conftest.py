@@ -215,7 +215,8 @@ def session_world(request: pytest.FixtureRequest) -> Iterator[World]:
     settings = Settings.load({}, seed="chain tests", chain_engine=request.param)
     clock, store = Clock(T0), Store(None)
     custody = Custody(ROOT, settings.vocabulary, Randomness("chain tests"))
-    chain = loop.run(Chain.start(settings, store, custody, clock))
+    chain = Chain(settings, store, custody, clock)
+    loop.run(chain.start())
     world = World(loop, chain, clock, custody)
     world.run(chain.snapshot("deployed"))
     yield world
@@ -253,7 +254,8 @@ async def start_chain(tmp_path: Path) -> AsyncIterator[StartChain]:
             stack.callback(store.close)
             loaded = Settings.load({}, seed=seed, **settings)
             custody = Custody(seed.encode().ljust(32), loaded.vocabulary, Randomness(seed))
-            chain = await Chain.start(loaded, store, custody, clock or Clock(T0))
+            chain = Chain(loaded, store, custody, clock or Clock(T0))
+            await chain.start()
             stack.push_async_callback(chain.stop)
             return chain
 

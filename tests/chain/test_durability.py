@@ -377,7 +377,8 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
         async def main():
             settings = Settings.load({}, seed="own")
             custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-            chain = await Chain.start(settings, Store(sys.argv[1]), custody, Clock(1_750_000_000))
+            chain = Chain(settings, Store(sys.argv[1]), custody, Clock(1_750_000_000))
+            await chain.start()
             print(chain.node_pid, flush=True)
             await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
             for number in range(100_000):
@@ -416,7 +417,8 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         async def main(url, last):
             settings = Settings.load({}, seed="own")
             custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-            chain = await Chain.start(settings, Store(url), custody, Clock(1_750_000_000))
+            chain = Chain(settings, Store(url), custody, Clock(1_750_000_000))
+            await chain.start()
             await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
             apply, left = replica.Replica.apply, int(last)
 
@@ -467,7 +469,8 @@ class running:  # noqa: N801 - reads as a word in the test
         settings = Settings.load({}, seed="own")
         self.store = Store(self.url)
         custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-        self.chain = await Chain.start(settings, self.store, custody, Clock(T0))
+        self.chain = Chain(settings, self.store, custody, Clock(T0))
+        await self.chain.start()
         return self.chain
 
     async def __aexit__(self, *_: object) -> None:

@@ -232,10 +232,11 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
     owner = address_of(custody.owner_secret())
     try:
         with pytest.raises(ChainUnusable, match=owner):
-            await Chain.start(settings, store, custody, Clock())
+            await Chain(settings, store, custody, Clock()).start()
         for address in (owner, address_of(custody.payer_secret(0))):
             await connection.request("anvil_setBalance", address, hex(10**20))
-        chain = await Chain.start(settings, store, custody, Clock())
+        chain = Chain(settings, store, custody, Clock())
+        await chain.start()
         heard: list[str] = []
         chain.on_event(lambda event: heard.append(event.name))
         await chain.write("newAccount", KEY, True, "n", "d", ADMIN)
@@ -248,7 +249,8 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
             with pytest.raises(Unsupported):
                 await impossible
         await chain.stop()
-        again = await Chain.start(settings, store, custody, Clock())
+        again = Chain(settings, store, custody, Clock())
+        await again.start()
         assert again.contract_address == chain.contract_address
         assert (await again.view("resolveApiKeyHash", KEY))[0] == KEY
         await again.stop()

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 OWN_TEXT = {
+    "lite/packages.py": "the lock file of the runtime, checked by hash when it was fetched",
     "protocol/nesting.py": "the place",
     "protocol/contract.py": "the contract's interface, part of the package",
     "launch.py": "the ready line of the emulator",
@@ -23,6 +24,7 @@ OWN_TEXT = {
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/genesis.py": "the first block, as this package wrote it",
     "emulator/chain/page_node.py": "the answer of the chain in the page",
+    "toolkit/cookbook/recipes/webhook_voucher/test_webhook_voucher.py": "a body that the test made",
 }
 
 

@@ -77,17 +77,17 @@ def test_the_gallery_is_made_from_the_recipes(made: ModuleType) -> None:
 
 @every_recipe
 def test_the_linter_is_clean(name: str) -> None:
-    action = Action.from_file(recipe(name).folder / "action.js")
     described = tomllib.loads((recipe(name).folder / "account.toml").read_text())
     for told in described["actions"].values():
         if "constant" in told:
+            action = Action.from_file(recipe(name).folder / told["file"])
             assert list(lint(action.derive(told["constant"], name=told["constant_name"]))) == []
 
 
 @every_recipe
 def test_a_recipe_has_at_least_eight_attacks(name: str) -> None:
     (file,) = recipe(name).folder.glob("test_*.py")
-    assert file.read_text("utf-8").count("\ndef test_") >= 11  # beside what works
+    assert file.read_text("utf-8").count("\ndef test_") >= 10  # beside what works
 
 
 def test_a_contract_that_a_recipe_lacks_is_refused() -> None:

@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from svcnb.emulator.triggers import admission
+from svcnb.emulator.triggers.identity import challenge_of
 from svcnb.protocol.cid import source_cid
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.engine, pytest.mark.chain]
@@ -57,7 +59,7 @@ async def test_a_malformed_token_is_unauthorized(door, token):
 )
 async def test_any_printable_token_can_be_approved(door, token):
     challenge = base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).decode().rstrip("=")
-    await door.service.triggers.identity.approve(challenge)
+    await door.service.get_triggers().identity.approve(challenge)
     answer = await door.http.get("/api/me", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200
 
@@ -489,6 +491,27 @@ async def test_the_test_route_starts_one_run_of_any_kind(door):
     assert (run["id"], run["response"]["response"]) == (taken["run_id"], {"scheduled_at": "now"})
 
 
+async def test_the_triggers_of_one_owner_are_bounded_in_bytes(door, monkeypatch):
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 200_000)
+    order = {"challenge": challenge_of("token-of-another-owner"), "email": "other@example.org"}
+    approved = await door.http.post("/_emulator/agents/approve", json=order, headers=door.control)
+    assert approved.status_code == 200
+    other = {"Authorization": "Bearer token-of-another-owner"}
+    made = await door.ask("POST", "/api/triggers", body(action_code="x" * 90_000), headers=other)
+    path = f"/api/triggers/{made.json()['id']}"
+    more = {"default_params": {"a": "y" * 150_000}}
+    answer = await door.ask("POST", "/api/triggers", body(**more), headers=other)
+    assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
+    assert "200000 bytes" in answer.json()["message"]
+    answer = await door.ask("PATCH", path, more, headers=other)
+    assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # more than is allowed, as after an upgrade
+    assert (await door.ask("PATCH", path, {"enabled": False}, headers=other)).json()["enabled"] is False
+    monkeypatch.undo()
+    made = await door.ok("POST", "/api/triggers", body(**more))
+    await door.ok("DELETE", f"/api/triggers/{made['id']}", status=204)
+
+
 @pytest.mark.slow
 async def test_the_inputs_of_an_owners_waiting_runs_are_bounded_in_bytes(door):
     key = await door.account()
@@ -530,10 +553,10 @@ async def test_posts_are_limited_by_address_and_by_owner(make_door):
     answer = await door.http.post(f"/webhook/{pair[0]['id']}", content=b"x")
     assert (answer.status_code, answer.json()["error"]) == (429, "ip_rate_limited")
     assert "--webhook-posts-per-address" in answer.json()["message"]
-    door.service.triggers.posts_by_address.clear()
+    door.service.get_triggers().posts_by_address.clear()
     for number in range(60):
         await door.post(pair[number % 2])
-    door.service.triggers.posts_by_address.clear()
+    door.service.get_triggers().posts_by_address.clear()
     answer = await door.http.post(f"/webhook/{pair[0]['id']}", content=b"x")
     assert (answer.status_code, answer.json()["error"]) == (429, "user_rate_limited")
 

@@ -167,7 +167,7 @@ async def test_a_schedule_that_cannot_be_read_does_not_keep_others_waiting(store
 async def test_runs_that_could_not_be_looked_for_at_the_start_are_looked_for_again(door, monkeypatch):
     from svcnb.emulator.triggers import service
 
-    triggers = door.service.triggers
+    triggers = door.service.get_triggers()
     monkeypatch.setattr(service, "_LOOK_S", 0.05)
     looks = 0
 

@@ -1,7 +1,8 @@
 """Which account a key belongs to, and what the contract lets it do.
 
-The contract is the truth and is asked; answers are kept until an event says that something changed. ``grant_delay_ms``
-keeps new keys and grants from acting at once, as the real service's caches do (specification 3, reference facts 3.4).
+The contract is the source of truth. Its answers are cached until an event says that something changed.
+``grant_delay_ms`` delays new keys and grants, as the caches of the real service do (specification 3, reference facts
+3.4).
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from svcnb.emulator.access.caller import Caller
 from svcnb.emulator.access.credentials import refuse_hash, unknown_key
 from svcnb.emulator.access.grants import GrantDelay
 from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.emulator.http.caller import Caller
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
@@ -45,7 +46,7 @@ _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
 _NO_WALLET: Final = "0x" + "00" * 20
 
 
-class Directory:
+class PermissionCache:
     """Keys, accounts and permissions.
 
     Args:
@@ -79,7 +80,7 @@ class Directory:
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
         if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
-            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which everybody can read on chain.
+            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
             raise unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
             # A key registered by its owner on chain is known by the hash of its bytes (specification 2).

@@ -1,26 +1,27 @@
-"""The outermost layer: request ids, cross-origin headers, and no failure without a JSON body."""
+"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every failure."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from svcnb.emulator.chain.errors import Unsupported
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerGone
-from svcnb.emulator.http.origins import RPC, Origins
+from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.idle import Activity
-
-if TYPE_CHECKING:
-    from svcnb.emulator.service import Service
+from svcnb.emulator.platform.origins import RPC, Origins
+from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.server_address import ServerAddress
+from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 DOCS: Final = "/docs"
@@ -30,6 +31,7 @@ _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
+_MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
 """Paths that every page may use: webhooks are public (specification 5.3), and the health is no secret."""
@@ -38,7 +40,7 @@ CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBL
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
-class Gate:
+class Middleware:
     """The application that the server runs.
 
     Every answer gets a fresh ``X-Request-Id``, whatever the caller sent; ``X-Correlation-Id`` is echoed when the caller
@@ -46,30 +48,43 @@ class Gate:
 
     Args:
         app: The router. Its `ServiceError` become answers here.
-        service: The emulator.
+        settings: Names of the service, allowed origins, most connections.
+        clock: Time of the header Date.
+        randomness: Source of request ids.
+        quiesce: Makes requests wait while the state is exchanged.
+        address: Address of this server, for links to its pages.
 
     Attributes:
         stopping: Whether the server stops; what fails because of that is answered 503.
         activity: Requests under way, and the time of the last one.
+        max_connections: Most connections at once.
     """
 
     stopping = False
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
-        vocabulary = service.vocabulary
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        clock: Clock,
+        randomness: Randomness,
+        quiesce: Quiesce,
+        address: ServerAddress,
+    ) -> None:
+        vocabulary = settings.vocabulary
         self._app = app
-        self._service = service
+        self._clock = clock
+        self._randomness = randomness
+        self._quiesce = quiesce
+        self._address = address
         self._privacy_header = vocabulary.privacy_header.lower().encode()
         self._privacy_suffix = vocabulary.privacy_suffix
-        self._origins = Origins(service.settings.allow_origin, private=service.settings.is_private)
+        self._origins = Origins(settings.allow_origin, private=settings.is_private)
         self.activity = Activity()
         self._dated: tuple[int, bytes] = (-1, b"")
         self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
-
-    @property
-    def max_connections(self) -> int:
-        """Most connections at once, by the settings."""
-        return self._service.settings.max_connections
+        self.max_connections = settings.max_connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one connection event."""
@@ -97,7 +112,7 @@ class Gate:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
-        request_id = self._service.randomness.uuid4("request id")
+        request_id = self._randomness.uuid4("request id")
         if asked.get(self._privacy_header):
             request_id += self._privacy_suffix
         correlation_id = asked.get(b"x-correlation-id", b"").strip()
@@ -114,7 +129,9 @@ class Gate:
             if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
                 await self._preflight(asked, extra, send)
                 return
-        refusal = None if path.startswith(_PUBLIC_PREFIXES) else self._foreign(scope, headers, trusted=trusted)
+        refusal = _check_query(scope)
+        if refusal is None and not path.startswith(_PUBLIC_PREFIXES):
+            refusal = self._foreign(scope, headers, trusted=trusted)
         if refusal is not None:
             response = failure(refusal, self._docs_base)
             response.raw_headers.extend(extra)
@@ -162,9 +179,9 @@ class Gate:
                 message["headers"] = [*message["headers"], *extra]
             await send(message)
 
-        traffic = None if scope["path"].startswith(CONTROL_PREFIX) else self._service.traffic
-        if traffic is not None:
-            await traffic.enter()
+        quiesce = None if scope["path"].startswith(CONTROL_PREFIX) else self._quiesce
+        if quiesce is not None:
+            await quiesce.enter()
         try:
             await self._app(scope, receive, send_with_headers)
         except CallerGone:
@@ -175,27 +192,24 @@ class Gate:
             refusal = self._refusal(error, scope)
             await failure(refusal, self._docs_base)(scope, receive, send_with_headers)
         finally:
-            if traffic is not None:
-                traffic.leave()
+            if quiesce is not None:
+                quiesce.leave()
 
     def _date(self) -> bytes:
-        now = self._service.clock.now_s()
+        now = self._clock.now_s()
         if self._dated[0] != now:
             self._dated = (now, formatdate(now, usegmt=True).encode())
         return self._dated[1]
 
     @property
     def _docs_base(self) -> str:
-        return f"{self._service.base_url}{DOCS}"
+        return f"{self._address.url}{DOCS}"
 
     def _refusal(self, error: Exception, scope: Scope) -> ServiceError:
         if isinstance(error, ServiceError):
             return error
         if self.stopping:
             return STOPPING
-        if isinstance(error, Unsupported):
-            # Only the control plane asks a chain for what chains in general cannot do.
-            return StructuredError(400, f"{error}.", fix="Use an emulator with its built-in chain.")
         _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
         return _failed(scope)
 
@@ -230,6 +244,18 @@ _LOOKED_AT: Final = frozenset(
         b"access-control-request-private-network",
     }
 )
+
+
+def _check_query(scope: Scope) -> StructuredError | None:
+    """Why a query string is not read, None where it is. Ten thousands of parameters take longer than a request may."""
+    found = scope["query_string"].count(b"&") + 1
+    if found <= _MAX_PARAMETERS:
+        return None
+    return StructuredError(
+        400,
+        f"The query string has {found} parameters, at most {_MAX_PARAMETERS} are read.",
+        fix="Send the parameters of the endpoint, each once.",
+    )
 
 
 def _failed(scope: Scope) -> StructuredError:

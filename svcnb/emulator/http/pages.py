@@ -5,9 +5,11 @@ Everything comes from this server, so the pages work without internet.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from gzip import decompress
 from html import escape
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -53,12 +55,20 @@ _START: Final = f"""SwaggerUIBundle({{
 """
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of the pages; none of them stands in the description."""
+def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
+    """The rows of the pages; none of them is in the description.
+
+    Args:
+        description: Makes the OpenAPI description of this server.
+    """
+
+    async def openapi(_call: Call, _given: None) -> Response:
+        return answer(description())
+
     return [
         Endpoint("GET", "/", _home, described=False),
         Endpoint("GET", "/openapi.json", _to_description, described=False),
-        Endpoint("GET", f"{API}/openapi.json", _description, described=False),
+        Endpoint("GET", f"{API}/openapi.json", openapi, described=False),
         Endpoint("GET", f"{API}/swagger-ui", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/{{file}}", _asset, described=False),
@@ -74,10 +84,6 @@ async def _to_description(_call: Call, _given: None) -> Response:
     return RedirectResponse(f"{API}/openapi.json", 303)
 
 
-async def _description(call: Call, _given: None) -> Response:
-    return answer(call.service.description)
-
-
 async def _swagger(_call: Call, _given: None) -> Response:
     return HTMLResponse(_SWAGGER, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"})
 
@@ -89,8 +95,16 @@ async def _asset(call: Call, _given: None) -> Response:
     media_type = _ASSETS.get(name)
     if media_type is None:
         raise _no_page(call)
-    data = files("svcnb.emulator").joinpath("static", "swagger", name).read_bytes()
-    return Response(data, media_type=media_type, headers={"Cache-Control": "max-age=3600"})
+    headers = {"Cache-Control": "max-age=3600", "Vary": "Accept-Encoding"}
+    folder = files("svcnb.emulator").joinpath("static", "swagger")
+    if media_type.startswith("image/"):
+        return Response(folder.joinpath(name).read_bytes(), media_type=media_type, headers=headers)
+    data = folder.joinpath(f"{name}.gz").read_bytes()  # compressed when the package is built
+    if "gzip" in call.request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        data = decompress(data)
+    return Response(data, media_type=media_type, headers=headers)
 
 
 async def _docs(call: Call, _given: None) -> Response:

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-PATIENCE_S: Final = 10.0
-"""How long an exchange waits for requests under way; an execution may run much longer than anybody wants to wait."""
+TIMEOUT_S: Final = 10.0
+"""Seconds that an exchange waits for requests under way; an execution may run for minutes."""
 
 
-class Traffic:
-    """Counts requests under way, and can hold new ones back."""
+class Quiesce:
+    """Counts requests under way, and makes new ones wait while the state is exchanged."""
 
     def __init__(self) -> None:
         self._under_way = 0
@@ -37,12 +37,12 @@ class Traffic:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block while no other request does, or after `PATIENCE_S`. The caller must not be counted itself."""
+        """Runs its block while no other request does, or after `TIMEOUT_S`. The caller must not be counted itself."""
         async with self._exchange:
             self._open.clear()
             try:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._idle.wait(), PATIENCE_S)
+                    await asyncio.wait_for(self._idle.wait(), TIMEOUT_S)
                 yield
             finally:
                 self._open.set()

@@ -1,0 +1,70 @@
+"""An error in a notebook: the reader's own lines and what went wrong, without the frames of this package."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from collections.abc import Sequence
+from html import escape
+from types import FrameType
+from typing import Any, Final
+
+_NOT_THE_READERS: Final = frozenset({"svcnb", "IPython", "ipykernel"})
+_RED: Final = "\x1b[31m{}\x1b[39m"
+_WIDTH: Final = 75
+_BOX: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
+_MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
+
+
+def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
+    """Returns an error as a short HTML box: what happened, its points if any, and the next step."""
+    below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
+    listed = "".join(f"<li>{escape(point)}</li>" for point in points)
+    inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
+    return f"<div style='{_BOX}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"
+
+
+def brief(error: BaseException) -> list[str]:
+    """Returns what IPython shows of an uncaught error, line by line.
+
+    A connection that is refused passes a dozen frames and two errors of other libraries; the line of the cell and the
+    next step would stand far below them. Nothing is lost: ``%debug`` still steps through every frame, and
+    ``%xmode Verbose`` shows them all.
+
+    Args:
+        error: The error, with its traceback.
+    """
+    shell = _shell()
+    if shell is not None and shell.InteractiveTB.mode == "Verbose":
+        everything: list[str] = shell.InteractiveTB.structured_traceback(
+            type(error), error, error.__traceback__, tb_offset=1
+        )
+        return everything
+    name = type(error).__name__
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_readers(frame)]
+    lines = [
+        _RED.format("-" * _WIDTH),
+        f"{_RED.format(name)}{'Traceback (most recent call last)':>{_WIDTH - len(name)}}",
+    ]
+    for frame, line in own:
+        code = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).rstrip()
+        lines += [f"{_place(shell, frame)}, line {line}", f"----> {line} {code}", ""]
+    return [*(lines if own else []), f"{_RED.format(name)}: {error}", *getattr(error, "__notes__", [])]
+
+
+def _is_readers(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _NOT_THE_READERS
+
+
+def _place(shell: Any, frame: FrameType) -> str:
+    """``Cell In[3]``, or a file and the function in it."""
+    file = frame.f_code.co_filename
+    cell = shell.compile.format_code_name(file) if shell is not None else None
+    return " ".join(cell) if cell else f"File {file}, in {frame.f_code.co_name}"
+
+
+def _shell() -> Any:
+    """The running IPython, None outside of it."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None

@@ -1,0 +1,388 @@
+"""Asynchronous versions of the classes of `svcnb.client.chain_secured.resources`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from svcnb.checked import Checked
+from svcnb.client.calls import Flow
+from svcnb.client.chain_secured import key_flows, resource_flows as flows
+from svcnb.client.chain_secured.key_flows import Groups, Span
+from svcnb.client.chain_secured.mint import HashForm
+from svcnb.client.chain_secured.models import KeyCheck
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.chain_secured.resources import T
+from svcnb.client.listing import Listing
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.models.chain import Receipt
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
+from svcnb.client.renamed import renamed
+
+if TYPE_CHECKING:
+    from svcnb.client.session import AsyncSession
+
+
+class AsyncOnChainNoun(Checked):
+    """One noun of one account."""
+
+    def __init__(self, session: AsyncSession, account: Ownership) -> None:
+        self._session = session
+        self._account = account
+
+    async def _do(self, flow: Flow[T]) -> T:
+        return await self._session.drive(flow)
+
+
+class AsyncOnChainWallets(AsyncOnChainNoun):
+    """Wallets whose keys the service keeps and the contract lists."""
+
+    async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
+        """Lets the service make a wallet, then registers it in the account by a transaction.
+
+        A record is kept until both halves are done: after a failure in between, ``svc.chain_secured.pending()`` shows
+        it and ``svc.chain_secured.resume(...)`` finishes it.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+
+        Raises:
+            ServiceError: The service refused the signature (specification 5.6).
+            ChainError: The contract refused, or the owner cannot pay the gas. The wallet is not lost.
+        """
+        return await self._do(flows.create_wallet(self._account, name, description))
+
+    async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
+        """Returns all wallets of the account, or those a group permits. The zero address stands for every wallet."""
+        return await self._do(flows.wallets(self._account, group))
+
+    async def delete(self, wallet: WalletRef) -> Receipt:
+        """Deletes a wallet's registration. It stays bound to this account for ever: no other one can register it."""
+        return await self._do(flows.remove_wallet(self._account, wallet))
+
+    async def remove(self, wallet: WalletRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("wallets.remove", "wallets.delete")
+        return await self.delete(wallet)
+
+    async def get(self, wallet: WalletRef) -> Wallet:
+        """Returns one wallet of the account.
+
+        Raises:
+            InvalidArgument: It is not an address, or 0, the wildcard.
+            NotFound: The account has no such wallet.
+        """
+        return await self._do(flows.get_wallet(self._account, wallet))
+
+
+class AsyncOnChainUsageKeys(AsyncOnChainNoun):
+    """Usage keys, which run actions over HTTP as in API mode."""
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        execute_in_groups: Groups = (),
+        manage_ipfs_ids_in_groups: Groups = (),
+        add_pkp_to_groups: Groups = (),
+        remove_pkp_from_groups: Groups = (),
+        can_create_groups: bool = False,
+        can_delete_groups: bool = False,
+        can_create_pkps: bool = False,
+        expires_in: Span | None = None,
+        form: HashForm = "bytes",
+        verify: float | None = 30.0,
+    ) -> UsageKey:
+        """Lets the service make a key, registers its wallet and sets the key on chain: two transactions.
+
+        A record, which holds the secret, is kept until all is done; see `OnChainWallets.create`.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+            execute_in_groups: Groups whose actions it may run.
+            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
+            add_pkp_to_groups: Groups where it may add wallets.
+            remove_pkp_from_groups: Groups where it may remove wallets.
+            can_create_groups: Whether it may create groups.
+            can_delete_groups: Whether it may delete groups.
+            can_create_pkps: Whether it may create wallets.
+            expires_in: How long it runs actions: ``"30d"``, seconds, or a timedelta; None for ever.
+            form: Which hash stands on chain: of the key's 32 ``bytes`` (the specification), or of its ``text``, which
+                some services look up.
+            verify: Seconds to wait until the service resolves the key, found out by executing with it; None does not
+                ask. A key for every group pays one cent for it, any other nothing.
+
+        Returns:
+            The key with its secret, which is shown this once.
+
+        Raises:
+            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
+            ChainError: The contract refused or the owner cannot pay the gas (nothing is lost); or the key is set and
+                the service does not resolve it (``NotResolved``).
+        """
+        return await self._do(
+            key_flows.create(
+                self._account,
+                name,
+                description,
+                expires_in=expires_in,
+                form=form,
+                verify=verify,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
+        """Executes a tiny action with a key, to see whether the service resolves it, and tells which hash is on chain.
+
+        Args:
+            key: The key that creation returned, or its text.
+            timeout: Seconds to keep trying while it is unknown.
+        """
+        return await self._do(key_flows.check(self._account, key, timeout))
+
+    async def list(self) -> Listing[UsageKey]:
+        """Returns all usage keys of the account, without their secrets."""
+        return await self._do(key_flows.listing(self._account))
+
+    async def update(
+        self,
+        key: KeyRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        execute_in_groups: Groups | None = None,
+        manage_ipfs_ids_in_groups: Groups | None = None,
+        add_pkp_to_groups: Groups | None = None,
+        remove_pkp_from_groups: Groups | None = None,
+        can_create_groups: bool | None = None,
+        can_delete_groups: bool | None = None,
+        can_create_pkps: bool | None = None,
+        expires_in: Span | None = None,
+        never_expires: bool = False,
+    ) -> UsageKey:
+        """Changes a usage key; what is left out stays, the expiration too.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name.
+            description: The new description.
+            execute_in_groups: The complete new list.
+            manage_ipfs_ids_in_groups: The complete new list.
+            add_pkp_to_groups: The complete new list.
+            remove_pkp_from_groups: The complete new list.
+            can_create_groups: The new flag.
+            can_delete_groups: The new flag.
+            can_create_pkps: The new flag.
+            expires_in: How long from now on it runs actions.
+            never_expires: Takes an expiration away.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(
+            key_flows.update(
+                self._account,
+                key,
+                expires_in,
+                never=never_expires,
+                name=name,
+                description=description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def update_metadata(
+        self, key: KeyRef, *, name: str | None = None, description: str | None = None
+    ) -> UsageKey:
+        """Changes name or description alone.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(key_flows.update_metadata(self._account, key, name, description))
+
+    async def delete(self, key: KeyRef) -> Receipt:
+        """Deletes a usage key, for good.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(key_flows.delete(self._account, key))
+
+    async def remove(self, key: KeyRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        return await self.delete(key)
+
+    async def get(self, key: KeyRef) -> UsageKey:
+        """Returns one usage key as it is now, without its secret.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(key_flows.find(self._account, key))
+
+
+class AsyncOnChainGroups(AsyncOnChainNoun):
+    """Groups: which actions and which wallets belong together."""
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        actions: Iterable[ActionRef] | ActionRef = (),
+        wallets: Iterable[WalletRef] | WalletRef = (),
+    ) -> Group:
+        """Creates a group by one transaction, and one more for each entry beyond the first ten of a kind.
+
+        Args:
+            name: The group's name.
+            description: What it is for.
+            actions: Actions, sources, CIDs or hashed CIDs to permit; ``svcnb.everything`` for all.
+            wallets: Wallets or addresses to permit; ``svcnb.everything`` for all.
+        """
+        return await self._do(flows.create_group(self._account, name, description, actions, wallets))
+
+    async def list(self) -> Listing[Group]:
+        """Returns all groups of the account."""
+        return await self._do(flows.groups(self._account))
+
+    async def update(
+        self,
+        group: GroupRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        actions: Iterable[ActionRef] | ActionRef | None = None,
+        wallets: Iterable[WalletRef] | WalletRef | None = None,
+    ) -> Group:
+        """Changes a group; what is left out stays.
+
+        One transaction, unless a list has more than ten entries: then one for each entry that comes or goes, what comes
+        first.
+
+        Args:
+            group: The group.
+            name: The new name.
+            description: The new description.
+            actions: The complete new list of permitted actions; an empty list permits none.
+            wallets: The complete new list of permitted wallets.
+
+        Raises:
+            ChainError: ``GroupDoesNotExist``.
+        """
+        return await self._do(
+            flows.update_group(
+                self._account, group, name=name, description=description, actions=actions, permitted=wallets
+            )
+        )
+
+    async def delete(self, group: GroupRef) -> Receipt:
+        """Deletes a group. Keys that name it keep the dead number, which is never used again."""
+        return await self._do(flows.remove_group(self._account, group))
+
+    async def remove(self, group: GroupRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        return await self.delete(group)
+
+    async def contents(self, group: GroupRef) -> GroupContents:
+        """Returns what a group permits: its actions and its wallets."""
+        return await self._do(flows.contents(self._account, group))
+
+    async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
+        """Permits an action in a group. Unlike in API mode a hashed CID will do: nothing needs the raw one."""
+        return await self._do(flows.add_action(self._account, group, action))
+
+    async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
+        """Withdraws an action from a group.
+
+        Raises:
+            ChainError: ``ActionDoesNotExist``: the group does not permit it.
+        """
+        return await self._do(flows.remove_action(self._account, group, action))
+
+    async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
+        """Permits a wallet in a group."""
+        return await self._do(flows.add_wallet(self._account, group, wallet))
+
+    async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
+        """Withdraws a wallet from a group.
+
+        Raises:
+            ChainError: ``PkpDoesNotExist``: the group does not permit it.
+        """
+        return await self._do(flows.withdraw_wallet(self._account, group, wallet))
+
+    async def get(self, group: GroupRef) -> Group:
+        """Returns one group as it is now.
+
+        Raises:
+            InvalidArgument: It is not a group id, or 0, the wildcard.
+            NotFound: The account has no such group.
+        """
+        return await self._do(flows.get_group(self._account, group))
+
+
+class AsyncOnChainActions(AsyncOnChainNoun):
+    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+
+    async def register(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
+        """Registers an action under a name, or replaces the name it has.
+
+        Args:
+            action: An action, a source or a raw CID.
+            name: What people call it; an `Action`'s own name when left out.
+            description: What it does; likewise.
+        """
+        return await self._do(flows.register(self._account, action, name, description))
+
+    async def update(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
+        """Changes name or description of a registered action; what is left out stays.
+
+        Raises:
+            NotFound: The action is not registered.
+        """
+        return await self._do(flows.update_action(self._account, action, name, description))
+
+    async def delete(self, action: ActionRef) -> Receipt:
+        """Deletes an action's registration and withdraws it from every group of the account."""
+        return await self._do(flows.delete(self._account, action))
+
+    async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
+        """Returns all actions of the account, or those a group permits. The zero hash stands for every action."""
+        return await self._do(flows.actions_of(self._account, group))
+
+    async def get(self, action: ActionRef) -> RegisteredAction:
+        """Returns one registered action.
+
+        Raises:
+            InvalidArgument: It does not name one action.
+            NotFound: The action is not registered.
+        """
+        return await self._do(flows.get_action(self._account, action))
