@@ -65,6 +65,7 @@ class ProcessHost:
 
     Args:
         argv: Command line of every process.
+        template: Command line of a process that makes copies of itself, which are used once it is warm; None is none.
         env: Their whole environment.
         cwd: Their folder.
         limits: Resource limits by the names of the module ``resource``.
@@ -76,6 +77,7 @@ class ProcessHost:
         self,
         argv: Sequence[str],
         *,
+        template: Sequence[str] | None = None,
         env: Mapping[str, str],
         cwd: Path,
         limits: Mapping[str, int],
@@ -84,6 +86,7 @@ class ProcessHost:
     ) -> None:
         self._setup = {
             "argv": list(argv),
+            "template": None if template is None else list(template),
             "env": dict(env),
             "cwd": str(cwd),
             "limits": dict(limits),
