@@ -24,7 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 ROOT = Path(__file__).resolve().parent
-MANIFEST = Path("svcnb/parts/static/bundles.json")
+MANIFEST = Path("svcnb/tools/static/bundles.json")
 BUNDLES = "svcnb/**/static/**/*"
 BUILD_TIMEOUT_S = 600
 

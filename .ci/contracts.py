@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain import compile as compiler
 
 JUDGED: Final = frozenset(
@@ -35,7 +35,7 @@ JUDGED: Final = frozenset(
 def answer_as_compiler() -> None:
     """Takes standard JSON and gives back trees and interfaces; code is not needed, and most of the time it takes."""
     if "--version" in sys.argv:
-        sys.stdout.write(f"solc, the solidity compiler commandline interface\nVersion: {parts.SOLC_VERSION}+commit.0\n")
+        sys.stdout.write(f"solc, the solidity compiler commandline interface\nVersion: {tools.SOLC_VERSION}+commit.0\n")
         return
     request = json.load(sys.stdin)
     files = {path: Path(source["urls"][0]).read_text("utf-8") for path, source in request["sources"].items()}

@@ -87,7 +87,7 @@ def python_parts() -> Iterator[dict[str, Any]]:
 
 def other_parts() -> Iterator[dict[str, Any]]:
     """Npm packages by their lock files: of the bundles, and of the parts that are fetched."""
-    for lock in (ROOT / "widgets" / "deno.lock", *sorted((ROOT / "svcnb" / "parts").glob("*.lock"))):
+    for lock in (ROOT / "widgets" / "deno.lock", *sorted((ROOT / "svcnb" / "tools").glob("*.lock"))):
         for key, entry in json.loads(lock.read_text(encoding="utf-8")).get("npm", {}).items():
             named = _NPM.match(key)
             if named:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from svcnb.emulator.http.endpoint import Endpoint
 
 PAGES: dict[str, Callable[[], str]] = {}
 
@@ -201,12 +205,23 @@ NOT_IMITATED = {
 
 def openapi() -> dict[str, Any]:
     """The description that an emulator with default settings serves."""
-    from svcnb.emulator.app import first_endpoints, other_endpoints
     from svcnb.emulator.http.openapi import describe
+    from svcnb.protocol.vocabulary import Vocabulary
+
+    return describe(_endpoints(), Vocabulary())
+
+
+@functools.cache
+def _endpoints() -> list[Endpoint]:
+    from svcnb.emulator.areas import first_endpoints, other_endpoints
+    from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
-    settings = Settings.load({})
-    return describe([*first_endpoints(settings), *other_endpoints(settings)], settings.vocabulary)
+    service = Service(Settings.load({}))
+    first = first_endpoints(service)
+    found = [*first, *other_endpoints(service, first)]
+    asyncio.run(service.stop())
+    return found
 
 
 def _operation(operation: dict[str, Any], state: str, why: str) -> list[str]:
@@ -231,9 +246,11 @@ def _model(schema: dict[str, Any]) -> str:
 @page("control")
 def control() -> str:
     """The routes of the control plane."""
-    from svcnb.emulator.control.routes import endpoints
-
-    rows = [(f"`{row.method}`", f"`{row.path}`", _first_line(row.handler.__doc__)) for row in endpoints()]
+    rows = [
+        (f"`{row.method}`", f"`{row.path}`", _first_line(row.handler.__doc__))
+        for row in _endpoints()
+        if row.path.startswith("/_emulator")
+    ]
     intro = "Time, faults, money and snapshots; the same verbs are on `svcnb.Emulator`. No part of the service."
     return _document("Control plane", intro, _table(("method", "path", "what"), rows))
 

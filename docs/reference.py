@@ -34,7 +34,7 @@ NOUNS: Final = (
     "svcnb.client.resources.node.Node",
     "svcnb.client.resources.usage_keys.UsageKeys",
     "svcnb.client.resources.wallets.Wallets",
-    "svcnb.client.chain_secured.door.ChainSecured",
+    "svcnb.client.chain_secured.namespace.ChainSecured",
     "svcnb.client.chain_secured.account.ChainSecuredAccount",
     "svcnb.control.emulator.EmulatorControl",
     "svcnb.control.clock.ClockControl",

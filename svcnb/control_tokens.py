@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from svcnb.parts import cache_folder
 from svcnb.protocol.nesting import parse
+from svcnb.tools import cache_folder
 
 _MAX_BYTES: Final = 4_096
 

@@ -6,12 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
+from svcnb.toolkit.stand_in import StandIn
+
 if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
     from svcnb.client.models.traces import Trace
     from svcnb.control import EmulatorControl
 
-__all__ = ["Recorded", "assert_signed_by", "assert_trace", "recorded"]
+__all__ = [
+    "Recorded", "StandIn", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form", "send",
+    "vrs",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

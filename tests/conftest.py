@@ -148,10 +148,10 @@ def high_recursion_limit() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def npm() -> Iterator[Callable[[object], Any]]:
     """Asks the npm packages of `widgets/tests/other_implementations.ts`; they are installed with the bundles."""
-    from svcnb import parts
+    from svcnb import tools
 
     widgets = Path(__file__).parents[1] / "widgets"
-    command = [str(parts.deno()), "run", "--quiet", "--no-prompt", "--cached-only", "--allow-env"]
+    command = [str(tools.deno()), "run", "--quiet", "--no-prompt", "--cached-only", "--allow-env"]
     command += ["--config", str(widgets / "deno.json"), str(widgets / "tests/other_implementations.ts")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"NO_COLOR": "1"}) as process:
         assert process.stdin is not None

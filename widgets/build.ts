@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 /** Where each room's bundles land, relative to the repository. */
 const ROOMS: Readonly<Record<string, string>> = {
   action_cells: "svcnb/magics/static",
-  engine: "svcnb/emulator/actions/static",
+  chain: "svcnb/emulator/chain/static",
+  engine: "svcnb/emulator/sandbox/static",
   processor_page: "svcnb/emulator/billing/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",

@@ -67,7 +67,7 @@ def explain(error: BaseException) -> Explanation | None:
 
 
 def _of_part(error: Any) -> Explanation:
-    if _is(error, "svcnb.parts.fetch", "PartCorrupt"):
+    if _is(error, "svcnb.tools.fetch", "PartCorrupt"):
         return Explanation(str(error), "", ExitCode.PART_MISSING)
     message, hint = f"{error.part} is missing: {error.detail}", str(error.hint)
     return Explanation(message, hint, ExitCode.PART_MISSING)
@@ -142,8 +142,8 @@ def _unknown(name: str) -> str:
 
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], Explanation]], ...] = (
     ("svcnb.cli._serve", "PortTaken", _of_port),
-    ("svcnb.parts", "PartMissing", _of_part),
-    ("svcnb.parts.fetch", "PartCorrupt", _of_part),
+    ("svcnb.tools", "PartMissing", _of_part),
+    ("svcnb.tools.fetch", "PartCorrupt", _of_part),
     ("svcnb.emulator.errors", "StateUnusable", _of_state),
     ("svcnb.emulator.errors", "StartRefused", _of_value),
     ("svcnb.emulator.keys.root", "RootSecretUnusable", _of_state),

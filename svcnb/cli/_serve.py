@@ -92,7 +92,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None) -> N
         _ensure_anvil()
     if settings.seed is not None:
         _say("This emulator is seeded: anyone can compute its keys. Nothing of value belongs here.")
-    from svcnb.emulator.app import serve as serve_app
+    from svcnb.emulator.main import serve as serve_app
 
     try:
         serve_app(settings, _print_ready, listener)
@@ -110,14 +110,14 @@ def _print_ready(ready: dict[str, object]) -> None:
 
 
 def _ensure_anvil() -> None:
-    from svcnb import parts
+    from svcnb import tools
 
     try:
-        parts.anvil()
-    except parts.PartMissing:
+        tools.anvil()
+    except tools.PartMissing:
         if "SVC_ANVIL" in os.environ:
             raise
-        from svcnb.parts.fetch import fetch_anvil
+        from svcnb.tools.fetch import fetch_anvil
 
         fetch_anvil(_say)
 

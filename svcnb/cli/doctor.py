@@ -148,24 +148,24 @@ def _curve() -> Finding:
 
 
 def _deno() -> Finding:
-    from svcnb import parts
+    from svcnb import tools
 
     try:
-        binary = parts.deno()
-    except parts.PartMissing as missing:
+        binary = tools.deno()
+    except tools.PartMissing as missing:
         return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
     said = _said(binary, "--version")
-    if said.split()[1:2] != [parts.DENO_VERSION]:
-        return Finding("deno", good=False, seen=said, fix=f"Run: pip install deno=={parts.DENO_VERSION}")
-    return Finding("deno", good=True, seen=f"{parts.DENO_VERSION} at {binary}")
+    if said.split()[1:2] != [tools.DENO_VERSION]:
+        return Finding("deno", good=False, seen=said, fix=f"Run: pip install deno=={tools.DENO_VERSION}")
+    return Finding("deno", good=True, seen=f"{tools.DENO_VERSION} at {binary}")
 
 
 def _anvil() -> Finding:
-    from svcnb import parts
+    from svcnb import tools
 
     try:
-        binary = parts.anvil()
-    except parts.PartMissing as missing:
+        binary = tools.anvil()
+    except tools.PartMissing as missing:
         return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
     return Finding("anvil", good=True, seen=f"{_said(binary, '--version')} at {binary}")
 
@@ -173,11 +173,11 @@ def _anvil() -> Finding:
 def _bundles() -> Finding:
     from hashlib import sha256
 
-    from svcnb import parts
+    from svcnb import tools
     from svcnb.protocol.nesting import parse
 
-    package = Path(parts.__file__).resolve().parents[1]
-    manifest = package / "parts" / "static" / "bundles.json"
+    package = Path(tools.__file__).resolve().parents[1]
+    manifest = package / "tools" / "static" / "bundles.json"
     fix = "Run in the working copy: python hatch_build.py"
     if not manifest.is_file():
         return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
@@ -204,9 +204,9 @@ def _loopback() -> Finding:
 
 
 def _cache() -> Finding:
-    from svcnb import parts
+    from svcnb import tools
 
-    folder = parts.cache_folder()
+    folder = tools.cache_folder()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     good = os.access(existing, os.W_OK)
     return Finding("cache", good=good, seen=str(folder), fix="Set SVC_CACHE to a folder that you may write.")

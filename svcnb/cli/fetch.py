@@ -17,7 +17,7 @@ def command(compiler: bool) -> None:
     The chain node (anvil) is downloaded from npm by Deno, checked by hash and kept in the user's cache folder
     (SVC_CACHE chooses another). Afterwards nothing here needs internet.
     """
-    from svcnb.parts.fetch import fetch_anvil, fetch_safe, fetch_solc
+    from svcnb.tools.fetch import fetch_anvil, fetch_safe, fetch_solc
 
     fetch_anvil(click.echo)
     if compiler:

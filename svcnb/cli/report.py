@@ -101,7 +101,7 @@ class _Job:
         """Makes the report; an error is told to the webhook and raised."""
         from svcnb.reports.runner import prepare
         from svcnb.reports.summary import Summary
-        from svcnb.reports.unattended import delete_old, locked, webhook
+        from svcnb.reports.unattended import delete_old, ipython_folder, locked, webhook
 
         options = self._options
         if options["notify"]:
@@ -111,7 +111,7 @@ class _Job:
             settings = _settings(options)
             prepare(self._name, parameters, settings)
             stem = options["file"] or _stem(self._name)
-            with locked(options["out"].expanduser(), stem):
+            with ipython_folder(), locked(options["out"].expanduser(), stem):
                 self._log("started")
                 made = self._made(parameters, settings)
                 if options["keep"]:

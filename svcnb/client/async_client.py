@@ -40,7 +40,7 @@ from svcnb.client.session import AsyncSession, Listener
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
-    from svcnb.client.chain_secured.async_door import AsyncChainSecured
+    from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
 
@@ -134,7 +134,7 @@ class AsyncClient(ClientSettings):
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
         """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
-        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+        from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
 
         return AsyncChainSecured(self._session)
 

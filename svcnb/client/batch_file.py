@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.client.exchange import encode
 from svcnb.client.models.outcomes import Outcome
+from svcnb.client.request import encode
 from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"

@@ -14,7 +14,7 @@ from svcnb.client.calls import Flow, now
 from svcnb.client.config import Config
 from svcnb.client.models.explanation import Explanation, Missing, Repair
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.picture import MASTER_NAME, expired, named
+from svcnb.client.permission_snapshot import MASTER_NAME, expired, named
 from svcnb.client.resources import account_flows, usage_key_flows
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_KEY_GROUPS

@@ -41,7 +41,7 @@ from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
     from svcnb.client.async_client import AsyncClient
-    from svcnb.client.chain_secured.door import ChainSecured
+    from svcnb.client.chain_secured.namespace import ChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
 
@@ -156,7 +156,7 @@ class Client(ClientSettings):
     @cached_property
     def chain_secured(self) -> ChainSecured:
         """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
-        from svcnb.client.chain_secured.door import ChainSecured
+        from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session)
 

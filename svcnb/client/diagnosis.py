@@ -13,7 +13,7 @@ from typing import Final
 from svcnb.client.models.explanation import Explanation, GroupLink, Missing, Repair
 from svcnb.client.models.groups import GroupContents
 from svcnb.client.models.usage_keys import groups_in_words
-from svcnb.client.picture import (
+from svcnb.client.permission_snapshot import (
     Picture,
     executes,
     expired,

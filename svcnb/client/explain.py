@@ -15,7 +15,7 @@ from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.picture import Kind, Picture, master_wallet_of
+from svcnb.client.permission_snapshot import Kind, Picture, master_wallet_of
 from svcnb.client.references import ActionRef, KeyRef, WalletRef, action_hash, key_hash, raw_cid, wallet_address
 from svcnb.client.resources import account_flows, actions, billing, group_flows, usage_key_flows, wallets
 from svcnb.client.secret import Secret

@@ -20,9 +20,9 @@ from svcnb.client.errors import (
     SvcnbError,
     Unauthorized,
 )
-from svcnb.client.exchange import encode
 from svcnb.client.models.runs import Run
 from svcnb.client.references import ActionRef, source_or_cid
+from svcnb.client.request import encode
 from svcnb.protocol import limits
 from svcnb.protocol.hashes import api_key_hash
 

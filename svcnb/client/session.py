@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Act, Call, Flow, Later, Noted, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
-from svcnb.client.exchange import exchange
 from svcnb.client.recorder import Recorder
+from svcnb.client.request import exchange
 
 if TYPE_CHECKING:
     from svcnb.client._http import AsyncTransport, SyncTransport

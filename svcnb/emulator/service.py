@@ -1,6 +1,7 @@
-"""One emulator: all its parts, started together and stopped together.
+"""One emulator: constructs its components in order, starts them together and stops them together.
 
-Nothing here is global, so two of them may live in one process.
+Nothing here is global, so two emulators may live in one process. Only this module, `areas` and `main` see all
+components. Every other module is given what it uses.
 """
 
 from __future__ import annotations
@@ -8,51 +9,48 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
-
-import svcnb.emulator.triggers.tables  # noqa: F401 - a database is made before anything of triggers is needed
-from svcnb.emulator.access.directory import Directory
-from svcnb.emulator.access.rate import Buckets
+import svcnb.emulator.platform.rate_limiter  # tables of what is loaded later, since a database is made before
+import svcnb.emulator.triggers.tables  # noqa: F401 - as above
+from svcnb.emulator.access.guards import Access
+from svcnb.emulator.access.permission_cache import PermissionCache
+from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.accounts.creation_order import CreationOrder
-from svcnb.emulator.actions.engine import make_engine
-from svcnb.emulator.actions.load import LoadGauge
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.packages import Packages
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.actions.store import RunLog
-from svcnb.emulator.addresses import AddressPolicy
-from svcnb.emulator.beginning import Beginning
+from svcnb.emulator.billing.guards import BillingGuards
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
+from svcnb.emulator.bootstrap import Beginning
 from svcnb.emulator.chain.chain import Chain
-from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Unsupported
-from svcnb.emulator.control.faults import Faults
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
 from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StartRefused, StateUnusable
-from svcnb.emulator.http.forgiven import Forgiven
-from svcnb.emulator.http.openapi import describe
-from svcnb.emulator.http.traffic import Traffic
-from svcnb.emulator.idle import Resumption
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.root import bind_root
-from svcnb.emulator.randomness import Randomness
-from svcnb.emulator.schema import get_meta, set_meta
+from svcnb.emulator.platform.addresses import AddressPolicy
+from svcnb.emulator.platform.faults import Faults
+from svcnb.emulator.platform.forgiven import Forgiven
+from svcnb.emulator.platform.idle import Resumption
+from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.schema import get_meta, set_meta
+from svcnb.emulator.platform.server_address import ServerAddress
+from svcnb.emulator.platform.store import Store, StoreUnavailable
+from svcnb.emulator.sandbox.engine import make_engine
+from svcnb.emulator.sandbox.load import LoadGauge
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.packages import Packages
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store, StoreUnavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from svcnb.emulator.actions.protocol import Engine
-    from svcnb.emulator.chain.early import EarlyNode
-    from svcnb.emulator.database import Connection
-    from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.platform.database import Connection
+    from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.triggers.service import Triggers
 
 _LOG = logging.getLogger(__name__)
@@ -60,7 +58,7 @@ _BOOT = "boot"
 
 
 class Service:
-    """The emulator's parts, by name.
+    """The components of an emulator.
 
     Args:
         settings: How it behaves.
@@ -72,93 +70,93 @@ class Service:
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        settings: How it behaves.
-        vocabulary: Its names.
-        clock: Its time.
-        store: Its database.
-        randomness: Where its random bytes come from.
-        custody: Its keys.
-        chain: Its chain, after `start`.
-        directory: Keys and permissions, after `start`.
-        creation_order: Creation order of lists, after `start`.
-        ledger: Credits.
-        processor: The payment processor.
-        engine: Runs actions.
         control_token: Secret of the control plane: the setting, or a new one. Never derived from the seed.
-        action_addresses: Which addresses actions may reach.
-        network: Outbound requests of actions.
-        packages: What actions may import, None when nothing.
-        sources: Sources that ran before.
-        runs: What ran.
-        load: How busy the machine is.
-        faults: Injected failures.
-        traffic: Requests under way.
-        snapshots: Saved states.
-        new_accounts: How often an address may create accounts.
-        base_url: Where it listens, once it does (`listens_at`).
-        endpoints: Its endpoints, once the application is built.
     """
-
-    chain: Chain
-    directory: Directory
-    creation_order: CreationOrder
 
     def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
         self.settings = settings
-        self.vocabulary = settings.vocabulary
-        self.base_url = ""
-        self.control_token = settings.control_token or secrets.token_urlsafe(32)
-        self.endpoints: tuple[Endpoint, ...] = ()
+        self.address = ServerAddress()
         self._beginning = Beginning(settings) if beginning is None else beginning
         self.clock = self._beginning.clock
-        root, folder = self._beginning.root_secret, self._beginning.folder
         try:
-            self.store = Store(settings.database or (folder.database_url if folder else None))
+            self._open_store()
         except BaseException:
             self._beginning.release()
             raise
         try:
-            is_known = self._beginning.is_known and settings.database is None
-            self.store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
-            if folder is not None:
-                folder.complete_first_start()
-            self._resumption = None if settings.idle_stop_s is None else Resumption(self.store, settings.clock)
-            self._boot = self._number_of_start()
-            self.randomness = Randomness(settings.seed, boot=self._boot)
-            self.custody = Custody(root, settings.vocabulary, self.randomness)
-            self.ledger = Ledger(self.store, self.clock)
-            self.processor = Processor(
-                store=self.store,
-                clock=self.clock,
-                randomness=self.randomness,
-                custody=self.custody,
-                settings=settings,
-            )
-            self.action_addresses = AddressPolicy(settings.allow_address)
-            self.network = Network(settings.network_policy, settings.network_file, addresses=self.action_addresses)
-            self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
-            self.engine = make_engine(settings) if engine is None else engine
+            self._construct(engine)
         except BaseException:
             self.store.close()
             self._beginning.release()
             raise
-        self.sources = SourceCache()
-        self.runs = RunLog(self.store)
-        self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
-        self.faults = Faults()
-        self.forgiven = Forgiven()
-        self.traffic = Traffic()
-        self.new_accounts = Buckets(settings.new_account_burst)
-        self.snapshots = Snapshots(self)
-        if self._resumption is not None:
-            self.control_token = settings.control_token or self._resumption.control_token
-            self._resumption.resume(self.clock, self.randomness)
         self._triggers: Triggers | None = None
         self._app: ASGIApp | None = None
         self._runs_triggers = False
 
+    def _open_store(self) -> None:
+        folder = self._beginning.folder
+        self.store = Store(self.settings.database or (folder.database_url if folder else None))
+
+    def _construct(self, engine: Engine | None) -> None:
+        """Constructs all components; each comes after those that it uses."""
+        settings, clock, store, root = self.settings, self.clock, self.store, self._beginning.root_secret
+        is_known = self._beginning.is_known and settings.database is None
+        store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
+        if self._beginning.folder is not None:
+            self._beginning.folder.complete_first_start()
+        # Platform and keys.
+        self._resumption = None if settings.idle_stop_s is None else Resumption(store, settings.clock)
+        self._boot = self._number_of_start()
+        self.randomness = Randomness(settings.seed, boot=self._boot)
+        self.quiesce, self.faults, self.forgiven = Quiesce(), Faults(), Forgiven()
+        self.custody = Custody(root, settings.vocabulary, self.randomness)
+        # The chain, and what is read from it.
+        self.chain = Chain(settings, store, self.custody, clock)
+        self.contract = ContractCalls(self.chain)
+        self.permissions = PermissionCache(settings, self.chain, clock)
+        self.creation_order = CreationOrder(self.chain)
+        # Who calls, and who pays.
+        self.access = Access(self.permissions, self.faults)
+        self.ledger = Ledger(store, clock)
+        self.processor = Processor(
+            store=store, clock=clock, randomness=self.randomness, custody=self.custody, settings=settings
+        )
+        self.billing = BillingGuards(
+            access=self.access,
+            permissions=self.permissions,
+            ledger=self.ledger,
+            faults=self.faults,
+            chain=self.chain,
+            clock=clock,
+            settings=settings,
+        )
+        # Actions.
+        self.action_addresses = AddressPolicy(settings.allow_address)
+        self.network = Network(settings.network_policy, settings.network_file, addresses=self.action_addresses)
+        self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
+        self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
+        self.sources = SourceCache()
+        self.runs = RunLog(store)
+        self.engine = make_engine(settings) if engine is None else engine
+        # The control plane.
+        self.snapshots = Snapshots(
+            store=store,
+            chain=self.chain,
+            clock=clock,
+            randomness=self.randomness,
+            quiesce=self.quiesce,
+            runs=self.runs,
+            on_exchange=self._on_exchange,
+        )
+        self.control_token = settings.control_token or secrets.token_urlsafe(32)
+        if self._resumption is not None:
+            self.control_token = settings.control_token or self._resumption.control_token
+            self._resumption.resume(clock, self.randomness)
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
     async def start(self) -> None:
-        """Starts the chain and the engine.
+        """Starts the engine, the chain and the triggers.
 
         Raises:
             PartMissing: A part is not on this machine.
@@ -168,7 +166,7 @@ class Service:
         try:
             # One warm process is what a first run needs. The others would only take the chain's share of the machine.
             await self.engine.prepare()
-            await self._start_chain(self._beginning.node)
+            await self.chain.start(self._beginning.node)
             await self.engine.start()
             self._start_triggers()
         except ChainUnusable as error:
@@ -191,7 +189,7 @@ class Service:
             ("engine", self.engine.stop),
             ("network", self.network.close),
             ("runs", self.runs.flush),
-            ("chain", self._stop_chain),
+            ("chain", self.chain.stop),
             ("early node", self._stop_early_node),
         ):
             try:
@@ -201,6 +199,10 @@ class Service:
         self._keep_streams()
         self.store.close()
         self._beginning.release()
+
+    async def _stop_early_node(self) -> None:
+        if self._beginning.node is not None:
+            await self._beginning.node.stop()
 
     def _number_of_start(self) -> int:
         resumed = None if self._resumption is None else self._resumption.boot
@@ -212,13 +214,27 @@ class Service:
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
-    @property
-    def triggers(self) -> Triggers:
-        """Actions that run by themselves. Asked on the event loop; made when first asked for."""
+    async def _on_exchange(self) -> None:
+        self.sources.clear()
+        self.permissions.forget()
+        await self.get_triggers().reload()
+
+    # --- triggers, which are loaded when they are first needed ----------------------------------------------------
+
+    def get_triggers(self) -> Triggers:
+        """The triggers service. Called on the event loop; made with the first call."""
         if self._triggers is None:
             from svcnb.emulator.triggers.service import Triggers
 
-            self._triggers = Triggers(self)
+            self._triggers = Triggers(
+                settings=self.settings,
+                clock=self.clock,
+                store=self.store,
+                randomness=self.randomness,
+                custody=self.custody,
+                rpc=self.chain.rpc,
+                control_token=self.control_token,
+            )
             if self._app is not None:
                 self._triggers.attach(self._app)
             if self._runs_triggers:
@@ -236,60 +252,14 @@ class Service:
         if self._triggers is not None:
             self._triggers.start()
         elif self.settings.keeps_state:
-            _ = self.triggers  # what an earlier start left behind goes on; a fresh memory holds nothing that could
+            self.get_triggers()  # what an earlier start left behind goes on; a fresh memory holds nothing that could
 
     async def _stop_triggers(self) -> None:
         self._runs_triggers = False
         if self._triggers is not None:
             await self._triggers.stop()
 
-    async def replace_chain(self, between: Callable[[], Awaitable[object]]) -> None:
-        """Ends the chain and starts it again.
-
-        Args:
-            between: Awaited while there is no chain.
-
-        Raises:
-            Unsupported: The chain is not ours.
-        """
-        if self.settings.chain_rpc is not None:
-            raise Unsupported("a chain that the emulator did not start cannot go back to its beginning")
-        await self.chain.stop()
-        await between()
-        await self._start_chain()
-
-    async def _start_chain(self, early: EarlyNode | None = None) -> None:
-        self.chain = await Chain.start(self.settings, self.store, self.custody, self.clock, early)
-        self.directory = Directory(self.settings, self.chain, self.clock)
-        self.creation_order = CreationOrder(self.chain)
-
-    async def _stop_chain(self) -> None:
-        chain = getattr(self, "chain", None)
-        if chain is not None:
-            await chain.stop()
-
-    async def _stop_early_node(self) -> None:
-        if self._beginning.node is not None:
-            await self._beginning.node.stop()
-
-    async def is_valid_contract_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
-        """Whether the contract at an address accepts a signature (ERC-1271).
-
-        Args:
-            address: The contract wallet.
-            digest: What was signed.
-            signature: In whatever form the contract understands.
-
-        Raises:
-            Unavailable: The chain cannot be asked.
-        """
-        await self.faults.check("chain")
-        return await self.chain.is_valid_signature(address, digest, signature)
-
-    @cached_property
-    def description(self) -> dict[str, Any]:
-        """The OpenAPI description of this very server."""
-        return describe(self.endpoints, self.vocabulary)
+    # --- its address -------------------------------------------------------------------------------------------------
 
     def listens_at(self, url: str) -> None:
         """Sets the address of this server.
@@ -297,31 +267,23 @@ class Service:
         Args:
             url: With scheme, host and port, without a path.
         """
-        self.base_url = url
+        self.address.url = url
         self.action_addresses.own_port = urlsplit(url).port or 0
 
     def addresses(self) -> dict[str, object]:
-        """Where everything is."""
+        """Addresses of every part of this server, its process and its names."""
+        url, vocabulary = self.address.url, self.settings.vocabulary
         return {
-            "base_url": self.base_url,
-            "triggers_url": self.base_url,
-            "rpc_url": f"{self.base_url}/rpc",
-            "control_url": f"{self.base_url}/_emulator",
+            "base_url": url,
+            "triggers_url": url,
+            "rpc_url": f"{url}/rpc",
+            "control_url": f"{url}/_emulator",
             "contract_address": self.chain.contract_address,
             "chain_id": self.chain.chain_id,
             "pid": os.getpid(),
-            "service_name": self.vocabulary.service,
-            "processor_name": self.vocabulary.processor,
+            "service_name": vocabulary.service,
+            "processor_name": vocabulary.processor,
         }
-
-    def public_url(self, request: Request) -> str:
-        """The address under which a caller reached this server, without a path.
-
-        Args:
-            request: What the caller sent.
-        """
-        host = request.headers.get("host")
-        return f"{request.url.scheme}://{host}" if host else self.base_url
 
 
 def _next_boot(connection: Connection) -> int:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator, model_validator
 
-from svcnb.emulator.addresses import AllowedAddress
-from svcnb.emulator.clock import checked_time
-from svcnb.emulator.http.origins import parse_origin
+from svcnb.emulator.platform.addresses import AllowedAddress
+from svcnb.emulator.platform.clock import checked_time
+from svcnb.emulator.platform.origins import parse_origin
 from svcnb.protocol.limits import (
     CHAIN_EVENT_SCAN_S,
     DEFAULT_PAGE_SIZE,
@@ -72,6 +72,9 @@ class Settings(BaseModel):
 
     # --- chain --------------------------------------------------------------------------------------------------
     chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain to use instead of the built-in one.")
+    chain_engine: Literal["anvil", "ethereumjs"] = Field(
+        "anvil", description="What runs the built-in chain: anvil, or ethereumjs where anvil has no binary."
+    )
     chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
     chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
     chain_block_time_ms: int = Field(0, ge=0, description="Milliseconds a managed write waits; 0 is at once.")

@@ -13,7 +13,7 @@ from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.models.chain import Preview, ether
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.picture import master_wallet_of
+from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.signing import as_signer
 from svcnb.panels.base import Panel, command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do

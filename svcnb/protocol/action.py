@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.protocol.cid import cid as cid_of, encode_source
+from svcnb.protocol.derived_action import Stamp
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import hashed_cid as hash_of
-from svcnb.protocol.stamp import Stamp
 
 if TYPE_CHECKING:
     from svcnb.protocol.action_diff import ActionDiff

@@ -14,6 +14,8 @@ from svcnb.toolkit.account_data import AccountData, Period
 MIME: Final = "application/vnd.svcnb.header+json"
 """Under which a notebook holds its header."""
 
+_ADDRESS_CHARACTERS: Final = 42
+
 
 class Header:
     """Shows itself as a list of names and values, and as data for the page's title and the summary.
@@ -68,7 +70,7 @@ def header(
     import svcnb
 
     if data is not None:
-        service, account = service or data.service, account or data.account
+        service, account = service or data.service, account or _account(data)
         period, not_visible = period or data.period, [*data.not_visible, *not_visible]
     now = datetime.now(UTC)
     span = local(now, zone) if period is None else f"{local(period.begin, zone)} to {local(period.end, zone)}"
@@ -80,6 +82,12 @@ def header(
         ("Created", f"{local(now, zone)} {zone}, svcnb {svcnb.__version__}"),
     ]
     return Header([fact for fact in facts if fact[1]], not_visible)
+
+
+def _account(data: AccountData) -> str:
+    """The address of the account, or a part of its key's hash when the service did not say whose key it is."""
+    is_hash = len(data.account) > _ADDRESS_CHARACTERS
+    return f"of the key with hash {data.account[:10]}…{data.account[-4:]}" if is_hash else data.account
 
 
 def local(moment: datetime, zone: str) -> str:

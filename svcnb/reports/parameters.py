@@ -11,7 +11,7 @@ from datetime import UTC
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from svcnb.client.errors import ConfigError
 from svcnb.protocol.durations import seconds
@@ -94,10 +94,20 @@ class RunHistory(Parameters):
     )
     max_action_cents: int | None = Field(None, ge=0, description="More spent on one action is an alarm, in cents.")
     silent_after: Span | None = Field(
-        None, description="An action that used to run and has not run for this long is an alarm, for example 6h."
+        None,
+        description="An action that used to run, or the one of `action`, and has not run for this long is an alarm, "
+        "for example 6h. At most twice `since`.",
     )
     min_runs: int = Field(1, ge=1, description="Runs that an action needs for an alarm on failures or latency.")
     shown: int = Field(20, ge=1, le=1_000, description="How many actions and failures are listed.")
+
+    @field_validator("silent_after")
+    @classmethod
+    def _within_the_data(cls, after: str | None, info: ValidationInfo) -> str | None:
+        since = info.data.get("since")  # missing when it was refused
+        if after is not None and since is not None and seconds(after) > 2 * seconds(since):
+            raise ValueError(f"longer than the data, which are this period and the one before: twice since = {since}")
+        return after
 
 
 class Spend(Parameters):

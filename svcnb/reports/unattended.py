@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -63,6 +64,25 @@ def _lock(file: IO[bytes]) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def ipython_folder() -> Iterator[None]:
+    """Gives IPython a temporary folder while a report is made, if it cannot write to the home folder.
+
+    Users of scheduled services often have no home. IPython would warn on standard error, which cron mails, and leave
+    a folder behind for each process.
+    """
+    usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
+    if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="svcnb-ipython-", ignore_cleanup_errors=True) as folder:
+        os.environ["IPYTHONDIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["IPYTHONDIR"]
 
 
 def webhook(url: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from svcnb.client.errors import ConfigError, SvcnbError, TransportError
-from svcnb.client.picture import master_wallet_of
+from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.toolkit.history_imports import LedgerEntry
@@ -209,7 +209,7 @@ def read_account_data(
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
     except TransportError as error:
-        reachable = False
+        reachable, account = False, history.account_of(service, own) or own
         unseen.append(f"{service} did not answer ({error.message}), so its keys and its balance could not be read.")
     else:
         unseen += _served(client, history, control_token)

@@ -79,6 +79,7 @@ class Thresholds:
         silent_after: An action that ran at least three times, in this period or the one before it, and then not for
             this long, is an alarm; for example ``"6h"``.
         min_runs: Ended runs that an action needs for an alarm on failures or latency.
+        expected: Name of the one action that the data are limited to. It needs no earlier runs for an alarm on silence.
     """
 
     max_failed_percent: float | None = 20.0
@@ -86,6 +87,7 @@ class Thresholds:
     max_action_cents: int | None = None
     silent_after: str | None = None
     min_runs: int = 1
+    expected: str | None = None
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
@@ -125,18 +127,34 @@ def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
         thresholds: When an action raises an alarm.
 
     Raises:
-        ValueError: ``silent_after`` is not a span of time.
+        ValueError: ``silent_after`` is not a span of time, or is longer than the period and the one before it.
     """
     found: list[Alarm] = []
-    quiet = None if thresholds.silent_after is None else timedelta(seconds=seconds(thresholds.silent_after))
-    for each in figures(data):
+    rows = figures(data)
+    for each in rows:
         found += _failures(data, each, thresholds)
         found += _limits(data, each, thresholds)
-        often = each.runs + each.runs_before >= _REGULAR
-        if quiet is not None and often and each.last_run is not None and data.period.end - each.last_run > quiet:
-            text = f"no run for more than {thresholds.silent_after}"
-            found.append(Alarm(kind="silence", action=each.action, text=text, since=each.last_run))
+    if thresholds.silent_after is not None:
+        found += _silence(data, rows, thresholds.silent_after, thresholds.expected)
     return Listing(found, of="alarms")
+
+
+def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expected: str | None) -> list[Alarm]:
+    quiet, begin = timedelta(seconds=seconds(after)), data.period.previous.begin
+    if data.period.end - begin < quiet:
+        raise ValueError(
+            f"silent_after {after} is longer than the data, two periods of {data.period.days:g} days: use a longer one"
+        )
+    text = f"no run for more than {after}"
+    if expected is not None and not rows:
+        return [Alarm(kind="silence", action=expected, text=f"{text}, none is recorded in this time", since=begin)]
+    return [
+        Alarm(kind="silence", action=each.action, text=text, since=each.last_run)
+        for each in rows
+        if each.last_run is not None
+        and data.period.end - each.last_run > quiet
+        and (expected is not None or each.runs + each.runs_before >= _REGULAR)
+    ]
 
 
 def _failures(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> list[Alarm]:

@@ -312,6 +312,11 @@ class History:
         query = "SELECT key_hash, name FROM account_keys WHERE base_url = ? AND account = ?"
         return {row["key_hash"]: row["name"] for row in self._all(query, (service, account))}
 
+    def account_of(self, service: str, key_hash: str) -> str | None:
+        """Returns the account that a key is known to belong to; None when it was never seen at this service."""
+        query = "SELECT account FROM account_keys WHERE base_url = ? AND key_hash = ?"
+        return next((row["account"] for row in self._all(query, (service, key_hash))), None)
+
     def clear(self, *, before: datetime | None = None) -> int:
         """Forgets runs for good.
 

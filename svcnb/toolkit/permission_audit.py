@@ -16,7 +16,7 @@ from svcnb.client.models.base import Model
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey, groups_in_words
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.picture import executes, expired, master_wallet_of
+from svcnb.client.permission_snapshot import executes, expired, master_wallet_of
 from svcnb.protocol.durations import seconds
 
 Weight = Literal["danger", "warning", "note"]

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.picture import warning
+from svcnb.client.permission_snapshot import warning
 from svcnb.client.references import everything
 from svcnb.toolkit.cost import Cost, of_call
 

@@ -9,8 +9,8 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 
 from svcnb.emulator.access.signatures import verify_envelope
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import EndpointFailure, Unavailable
+from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 

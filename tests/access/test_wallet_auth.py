@@ -12,8 +12,8 @@ from eth_account.messages import encode_typed_data
 from hypothesis import given, strategies as st
 
 from svcnb.emulator.access.wallet_auth import wallet_of_header
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import StructuredError, Unavailable
+from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wallet_auth import decode_wallet_auth, encode_wallet_auth

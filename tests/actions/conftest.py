@@ -17,16 +17,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from svcnb.emulator.actions.auto import AutoEngine
-from svcnb.emulator.actions.fast import FastEngine
-from svcnb.emulator.actions.host import ActionHost, KeyRefused
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.packages import Packages
-from svcnb.emulator.actions.protocol import Engine, Outcome
-from svcnb.emulator.actions.v8 import V8Engine
-from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.sandbox.auto import AutoEngine
+from svcnb.emulator.sandbox.fast import FastEngine
+from svcnb.emulator.sandbox.host import ActionHost, KeyRefused
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.packages import Packages
+from svcnb.emulator.sandbox.protocol import Engine, Outcome
+from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 

@@ -23,14 +23,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from svcnb.emulator.actions.auto import BUSY_MS, reason_to_repeat
-from svcnb.emulator.actions.fast import FastEngine
-from svcnb.emulator.actions.host import ActionHost, KeyRefused
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.protocol import Engine, EngineUnavailable, Outcome
-from svcnb.emulator.actions.v8 import V8Engine
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.sandbox.auto import BUSY_MS, reason_to_repeat
+from svcnb.emulator.sandbox.fast import FastEngine
+from svcnb.emulator.sandbox.host import ActionHost, KeyRefused
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import Engine, EngineUnavailable, Outcome
+from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 

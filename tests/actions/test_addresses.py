@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from svcnb.emulator.addresses import AddressPolicy, AddressRefused, AllowedAddress, is_own, is_public
+from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, AllowedAddress, is_own, is_public
 from svcnb.emulator.settings import Settings
 
 

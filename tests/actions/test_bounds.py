@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.session import response_value
+from svcnb.emulator.sandbox.session import response_value
 
 pytestmark = pytest.mark.engine
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from svcnb.emulator.fair_limit import FairLimit, LimitReached
+from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
 
 PATIENCE_S = 300
 

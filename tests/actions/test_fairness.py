@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.fairness import Places, Shares
-from svcnb.emulator.actions.spawner import _confine
+from svcnb.emulator.sandbox.scheduler import Places, Shares
+from svcnb.emulator.sandbox.spawner import _confine
 
 WORKS = "const main = (n) => [n]"
 WAITS = "const main = () => new Promise(() => setInterval(() => {}, 60_000))"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies
 
-from svcnb.emulator.actions.frames import BadFrame, FrameReader, pack
+from svcnb.emulator.sandbox.frames import BadFrame, FrameReader, pack
 
 SECRET = bytes(range(16))
 

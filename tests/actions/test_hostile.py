@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from svcnb.emulator.actions.protocol import Outcome
+    from svcnb.emulator.sandbox.protocol import Outcome
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.packages import Packages
+from svcnb.emulator.sandbox.packages import Packages
 
 pytestmark = pytest.mark.engine
 

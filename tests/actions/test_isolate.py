@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions import pooled
-from svcnb.emulator.actions.isolate import Isolate, StartFailed
-from svcnb.emulator.actions.processes import ProcessHost
+from svcnb.emulator.sandbox import pooled
+from svcnb.emulator.sandbox.isolate import Isolate, StartFailed
+from svcnb.emulator.sandbox.process import ProcessHost
 
 pytestmark = pytest.mark.engine
 

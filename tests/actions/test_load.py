@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from svcnb.emulator.actions.load import LoadGauge, read_load_average, read_stalled_us
+from svcnb.emulator.sandbox.load import LoadGauge, read_load_average, read_stalled_us
 
 CORES = os.cpu_count() or 1
 

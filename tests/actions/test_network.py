@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.protocol import FetchRequest, OperationRefused
-from svcnb.emulator.actions.recording import RecordingError
-from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import FetchRequest, OperationRefused
+from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.protocol.limits import ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)

@@ -19,7 +19,7 @@ from eth_account.messages import encode_defunct
 from eth_utils.crypto import keccak
 from web3 import HTTPProvider, Web3
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain import compile as compiler
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain]
@@ -223,7 +223,7 @@ def compiled() -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not parts.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
+@pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
 def test_the_committed_bytes_are_what_the_source_compiles_to():
     assert json.loads(ARTIFACT.read_text()) == compiled()
 

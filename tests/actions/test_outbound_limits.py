@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.protocol import FetchRequest, FetchResponse, OperationRefused
-from svcnb.emulator.actions.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
-from svcnb.emulator.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
+from svcnb.emulator.sandbox.repeat import MAX_REPEATABLE_BYTES, RepeatableHost
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES_PER_ACCOUNT,
     MAX_OUTBOUND_PER_ACCOUNT,
@@ -32,9 +32,9 @@ HERE = AddressPolicy([AllowedAddress("127.0.0.1", None)])
 @pytest.fixture
 def room_host() -> Any:
     """Makes hosts of one account, without an engine."""
-    from svcnb.emulator.actions.host import ActionHost
     from svcnb.emulator.keys.custody import Custody
-    from svcnb.emulator.randomness import Randomness
+    from svcnb.emulator.platform.randomness import Randomness
+    from svcnb.emulator.sandbox.host import ActionHost
     from svcnb.protocol.vocabulary import Vocabulary
 
     async def no_wallet(_: str) -> bytes:

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions import v8
-from svcnb.emulator.actions.isolate import Isolate
-from svcnb.emulator.actions.protocol import EngineUnavailable
-from svcnb.parts import PartMissing
+from svcnb.emulator.sandbox import v8
+from svcnb.emulator.sandbox.isolate import Isolate
+from svcnb.emulator.sandbox.protocol import EngineUnavailable
+from svcnb.tools import PartMissing
 
 pytestmark = pytest.mark.engine
 
@@ -246,11 +246,11 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
     script.write_text(
         textwrap.dedent("""
         import asyncio, json, sys
-        from svcnb.emulator.actions.host import ActionHost
-        from svcnb.emulator.actions.network import Network
-        from svcnb.emulator.actions.v8 import V8Engine
+        from svcnb.emulator.sandbox.host import ActionHost
+        from svcnb.emulator.sandbox.network import Network
+        from svcnb.emulator.sandbox.v8 import V8Engine
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
         from svcnb.protocol.limits import ActionLimits
         from svcnb.protocol.vocabulary import Vocabulary
 

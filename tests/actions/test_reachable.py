@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from svcnb.emulator.reachable import FRESH_S, Reachable, is_stopped, process_state
+from svcnb.emulator.platform.reachable import FRESH_S, Reachable, is_stopped, process_state
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the state of a process is read in /proc")
 

@@ -13,7 +13,7 @@ from eth_account.messages import encode_defunct, encode_typed_data
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from svcnb.emulator.actions.network import Network
+from svcnb.emulator.sandbox.network import Network
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 

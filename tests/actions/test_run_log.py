@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from svcnb.emulator.actions.store import Execution, RunLog
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.store import Store
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.actions.trace import MAX_EVENTS, Trace
+from svcnb.emulator.sandbox.trace import MAX_EVENTS, Trace
 
 pytestmark = pytest.mark.engine
 

@@ -186,8 +186,8 @@ class Local:
             self._ready.set()
 
     async def _serve(self) -> None:
-        from svcnb.emulator.app import build_app
-        from svcnb.emulator.server import Server
+        from svcnb.emulator.http.server import Server
+        from svcnb.emulator.main import build_app
         from svcnb.emulator.service import Service
         from svcnb.emulator.settings import Settings
 

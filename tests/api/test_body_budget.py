@@ -128,3 +128,18 @@ async def test_the_triggers_service_answers_in_its_own_form_when_the_budget_is_u
         (503, "service_unavailable", 1)
     ]
     assert budget.held == 0
+
+
+async def test_what_an_ended_request_held_is_free_for_the_next() -> None:
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        await receive()
+        held.append(budget.held)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"x" * 100, "more_body": False}
+
+    held: list[int] = []
+    budget = BodyBudget(app, total=100, per_caller=100)
+    for _ in range(2):
+        await budget({"type": "http", "method": "POST", "headers": []}, receive, None)  # type: ignore[arg-type]
+    assert (held, budget.held) == ([100, 100], 0)

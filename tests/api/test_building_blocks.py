@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from svcnb.emulator.access.grants import GrantDelay
-from svcnb.emulator.access.rate import Buckets
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.router import Router
-from svcnb.emulator.http.traffic import Traffic
-from svcnb.emulator.settings import Settings
+from svcnb.emulator.platform.forgiven import Forgiven
+from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.token_bucket import TokenBuckets
+
+
+def dispatcher() -> Dispatcher:
+    return Dispatcher(Forgiven(), exact_types=False, max_body_bytes=1_000)
 
 
 class Watch:
@@ -65,7 +69,7 @@ def test_the_jitter_varies_the_delay_within_its_bound():
 
 def test_a_bucket_fills_again_within_a_minute_and_for_each_address_alone():
     watch = Watch()
-    buckets = Buckets(2, watch)
+    buckets = TokenBuckets(2, watch)
     assert [buckets.take("a"), buckets.take("a"), buckets.take("a"), buckets.take("b")] == [True, True, False, True]
     watch.now += 30
     assert [buckets.take("a"), buckets.take("a")] == [True, False]
@@ -83,7 +87,7 @@ def test_the_oldest_sources_make_room():
 
 
 async def test_the_state_is_exchanged_while_no_request_runs():
-    traffic = Traffic()
+    traffic = Quiesce()
     seen: list[str] = []
     await traffic.enter()
 
@@ -111,7 +115,7 @@ def test_two_rows_of_the_same_method_and_path_are_a_defect():
 
     rows = [Endpoint("GET", "/a/{b}", handler), Endpoint("GET", "/a/{b}", handler)]
     with pytest.raises(ValueError, match="defined twice"):
-        Router(None, rows)  # type: ignore[arg-type]  # no request is made
+        Router(dispatcher(), rows)
 
 
 async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_for_one():
@@ -124,8 +128,7 @@ async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_fo
         made.append(threading.get_ident())
         return [Endpoint("GET", "/later/{id}", handler), Endpoint("POST", "/first", handler)]
 
-    service = SimpleNamespace(settings=Settings.load())
-    router = Router(service, [Endpoint("GET", "/first", handler)], others=others)  # type: ignore[arg-type]
+    router = Router(dispatcher(), [Endpoint("GET", "/first", handler)], others=others)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(router), base_url="http://router") as client:
         assert (await client.get("/first")).json() == "/first"
         assert made == []
@@ -151,8 +154,7 @@ async def test_rows_that_could_not_be_made_are_tried_again_by_the_next_who_asks(
             raise OSError("no more files may be opened")
         return [Endpoint("GET", "/later", handler)]
 
-    service = SimpleNamespace(settings=Settings.load())
-    router = Router(service, [], others=others)  # type: ignore[arg-type]
+    router = Router(dispatcher(), [], others=others)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(router), base_url="http://router") as client:
         with pytest.raises(OSError, match="no more files"):
             await client.get("/later")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from svcnb import control_tokens
-from svcnb.emulator.control.routes import endpoints as control_rows
+from svcnb.emulator.areas import other_endpoints
 
 CODE = "function main() { return 1 }"
 
@@ -67,6 +67,15 @@ def test_a_snapshot_brings_database_and_chain_back_together(own):
     assert account.run(CODE).status_code == 200
     own.control("/snapshots/lesson%201", method="DELETE")
     assert own.post("/_emulator/snapshots/lesson%201/restore").status_code == 404
+
+
+def test_a_seeded_emulator_draws_the_same_again_after_a_snapshot_was_restored(local):
+    wire = local(seed="random numbers are part of a snapshot")
+    wire.control("/snapshots/start")
+    first = wire.account().wallet
+    assert wire.account().wallet != first
+    wire.control("/snapshots/start/restore")
+    assert wire.account().wallet == first
 
 
 def test_time_can_stand_still_move_and_be_real_again(own):
@@ -183,8 +192,10 @@ def test_the_control_plane_needs_the_token_that_was_chosen(local):
     assert "correct horse" not in allowed.text
 
 
-def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(wire, session_emulator, start_emulator):
-    rows = [row for row in control_rows() if row.path.startswith("/_emulator")]
+def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(
+    wire, session_emulator, start_emulator, own
+):
+    rows = [row for row in other_endpoints(own.local.service, []) if row.path.startswith("/_emulator")]
     assert len(rows) > 15
     for row in rows:
         path = row.path.replace("{", "").replace("}", "")

@@ -101,11 +101,13 @@ def test_without_an_origin_no_such_header_is_sent(wire):
     assert "Access-Control-Allow-Origin" not in wire.get("get_node_chain_config").headers
 
 
-def test_the_control_plane_takes_nothing_from_a_page(wire):
-    """A page that a person happens to read must not change time or money."""
+def test_the_control_plane_takes_nothing_from_a_page(wire, open_to_page):
+    """A page that a person happens to read must not change time or money, nor one that may use the API."""
     asked = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": PAGE})
     assert asked.status_code == 403
     assert "Access-Control-Allow-Origin" not in asked.headers
+    allowed = open_to_page.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": PAGE})
+    assert (allowed.status_code, "control plane" in allowed.json()["message"]) == (403, True)
     preflight = wire.call(
         "OPTIONS", "/_emulator/clock", headers={"Origin": PAGE, "Access-Control-Request-Method": "POST"}
     )

@@ -288,7 +288,7 @@ def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_change
 
 
 def test_a_first_start_that_was_killed_before_its_database_was_made_is_no_loss(kept, tmp_path):
-    from svcnb.emulator.beginning import Beginning
+    from svcnb.emulator.bootstrap import Beginning
 
     beginning = Beginning(Settings.load({}, state=tmp_path / "new"))
     beginning.release()  # killed here: the root secret is there, the database is empty

@@ -24,12 +24,12 @@ from typing import Any
 import pytest
 import uvloop
 
-from svcnb import parts
-from svcnb.emulator.actions.host import ActionHost
-from svcnb.emulator.actions.network import Network
-from svcnb.emulator.actions.v8 import V8Engine
+from svcnb import tools
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.sandbox.host import ActionHost
+from svcnb.emulator.sandbox.network import Network
+from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -95,7 +95,7 @@ def deno_run(stock_ethers: Path, folder: Path) -> Run:
     console.log(JSON.stringify({{ response: await main(params) }}));
     """)
     command = [
-        str(parts.deno()), "run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        str(tools.deno()), "run", "-q", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
         f"--allow-read={folder},{stock_ethers.parent}", str(script),
     ]  # fmt: skip
     environment = {"PATH": os.environ.get("PATH", ""), "DENO_DIR": str(folder / "cache"), "DENO_NO_UPDATE_CHECK": "1"}

@@ -25,12 +25,12 @@ from typing import Any
 import pytest
 import uvloop
 
-from svcnb import parts
-from svcnb.emulator.actions.fast import FastEngine
-from svcnb.emulator.actions.host import ActionHost
-from svcnb.emulator.actions.network import Network
+from svcnb import tools
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.sandbox.fast import FastEngine
+from svcnb.emulator.sandbox.host import ActionHost
+from svcnb.emulator.sandbox.network import Network
 from svcnb.launch import Emulator
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
@@ -111,7 +111,7 @@ async def deno_workers(stock_ethers: Path, folder: Path) -> AsyncIterator[Run]:
     """)
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        str(parts.deno()), "run", "-q", "-A", "--no-config", str(script), stdin=pipe, stdout=pipe
+        str(tools.deno()), "run", "-q", "-A", "--no-config", str(script), stdin=pipe, stdout=pipe
     )
     assert process.stdin is not None
     assert process.stdout is not None

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from svcnb.emulator.billing.ledger import Ledger
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 ROUNDS = 5
 CHARGES = 600

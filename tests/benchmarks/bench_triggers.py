@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
-from svcnb.emulator.app import build_app
+from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 from svcnb.emulator.triggers.execution import RunCall
@@ -91,7 +91,7 @@ async def post_all(client: httpx.AsyncClient, ids: list[str], runs: int) -> floa
 
 
 async def drained(service: Service) -> None:
-    while service.triggers.lanes.lanes:  # noqa: ASYNC110 - seen from outside
+    while service.get_triggers().lanes.lanes:  # noqa: ASYNC110 - seen from outside
         await asyncio.sleep(0.005)
 
 
@@ -149,7 +149,7 @@ async def test_runs_that_cost_nothing_against_a_bare_queue(open_service, tmp_pat
         async def close(self) -> None:
             pass
 
-    service.triggers.lanes._execution = AtOnce()
+    service.get_triggers().lanes._execution = AtOnce()
     _, ids = await hooks(client, TRIGGERS)
     begun = time.perf_counter()
     accepted = await post_all(client, ids, QUICK_RUNS)
@@ -198,7 +198,7 @@ async def test_pick_up_of_an_idle_service(open_service) -> None:
     service, client = await open_service()
     _, (hook,) = await hooks(client, 1)
     picked: list[float] = []
-    execution = service.triggers.lanes._execution
+    execution = service.get_triggers().lanes._execution
 
     class Noting:
         async def __call__(self, call: RunCall) -> Answer:
@@ -209,7 +209,7 @@ async def test_pick_up_of_an_idle_service(open_service) -> None:
         async def close(self) -> None:
             await execution.close()
 
-    service.triggers.lanes._execution = Noting()
+    service.get_triggers().lanes._execution = Noting()
     delays = []
     for _ in range(21):
         begun = time.perf_counter()

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from svcnb import parts
+from svcnb import tools
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +62,7 @@ def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     await esbuild.stop();
     """)
     try:
-        command = [str(parts.deno()), "run", "-q", "-A", "--cached-only", script.name, str(bundle)]
+        command = [str(tools.deno()), "run", "-q", "-A", "--cached-only", script.name, str(bundle)]
         subprocess.run(command, cwd=WIDGETS, check=True, timeout=60)
     finally:
         script.unlink()
@@ -179,17 +179,17 @@ def workerd(tmp_path_factory: pytest.TempPathFactory) -> Workerd | str:
     machine = {"x86_64": "64", "amd64": "64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower(), "?")
     package = f"@cloudflare/workerd-{sys.platform}-{machine}"
     binaries = f"npm/*/{package}/{WORKERD_VERSION}/bin/workerd"
-    found = list(parts.deno_folder().glob(binaries))
+    found = list(tools.deno_folder().glob(binaries))
     if not found:
         lock = Path(__file__).with_name(f"workerd-{sys.platform}-{machine}.lock")
         if not lock.is_file():
             return f"not measured, no hash of {package}@{WORKERD_VERSION} is known: there is no {lock.name}"
         checked = ["--no-config", f"--lock={lock}", "--frozen"]
-        command = [str(parts.deno()), "cache", "-q", *checked, f"npm:{package}@{WORKERD_VERSION}"]
+        command = [str(tools.deno()), "cache", "-q", *checked, f"npm:{package}@{WORKERD_VERSION}"]
         fetched = subprocess.run(
-            command, env=parts.deno_environment(), capture_output=True, text=True, timeout=300, check=False
+            command, env=tools.deno_environment(), capture_output=True, text=True, timeout=300, check=False
         )
-        found = list(parts.deno_folder().glob(binaries))
+        found = list(tools.deno_folder().glob(binaries))
         if not found:
             return f"not measured, {package}@{WORKERD_VERSION} cannot be fetched: {fetched.stderr.strip()[-200:]}"
     return Workerd(found[0], tmp_path_factory.mktemp("workerd"))

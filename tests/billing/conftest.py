@@ -10,11 +10,11 @@ import pytest
 from svcnb import control_tokens
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 
 if TYPE_CHECKING:
     from svcnb.launch import Emulator

@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from svcnb.emulator.billing.ledger import Ledger
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -22,8 +22,8 @@ CREDIT = 1_000_000
 CHARGER = """
 import asyncio, sys
 from svcnb.emulator.billing.ledger import Ledger
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 async def main(url, wallet):
     ledger = Ledger(Store(url), Clock())

@@ -6,7 +6,7 @@ import pytest
 
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.store import Store
 
 ANNA = "0x" + "a" * 40
 BORIS = "0x" + "b" * 40
@@ -210,7 +210,7 @@ async def test_books_that_were_tampered_with_do_not_verify(ledger, store, damage
 
 async def test_an_entry_of_nothing_cannot_be_stored(store):
     from svcnb.emulator.billing.store import Entry, post
-    from svcnb.emulator.database import ConstraintBroken
+    from svcnb.emulator.platform.database import ConstraintBroken
 
     with pytest.raises(ConstraintBroken):
         await store.run(lambda connection: post(connection, Entry(ANNA, 0, "grant", "nothing", "g:0", 0.0)))

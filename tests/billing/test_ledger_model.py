@@ -10,9 +10,9 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from svcnb.emulator.billing.ledger import Hold, Ledger
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from svcnb.emulator.billing.intents import Intent
 from svcnb.emulator.billing.processor import Processor, ProcessorRefusal
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
 
 ANNA = "0x" + "a" * 40

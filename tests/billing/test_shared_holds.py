@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from svcnb.emulator.billing.ledger import Hold, Ledger
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 WALLETS = ["0x" + letter * 40 for letter in "abc"]
 ADA = WALLETS[0]

@@ -23,14 +23,14 @@ from web3 import Web3
 from web3.exceptions import ContractCustomError, ContractLogicError
 from web3.providers import JSONBaseProvider
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.events import ChainEvent
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 
 T0 = 1_750_000_000
@@ -53,11 +53,16 @@ UsageApiKeyExpired(uint256)
 """
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if item.path.parent == here:
             item.add_marker(pytest.mark.chain)
+    # What repeats in depth is done on anvil alone.
+    twice = [item for item in items if "[ethereumjs" in item.name and len([*item.iter_markers("slow")]) > 1]
+    if twice:
+        items[:] = [item for item in items if item not in twice]
+        config.hook.pytest_deselected(items=twice)
 
 
 def known_errors() -> dict[bytes, tuple[str, list[str]]]:
@@ -202,14 +207,16 @@ class Actor:
         return (name, *eth_abi.decode(types, raw[4:]))
 
 
-@pytest.fixture(scope="session")
-def session_world() -> Iterator[World]:
-    parts.anvil()
+@pytest.fixture(scope="session", params=["anvil", pytest.param("ethereumjs", marks=pytest.mark.slow)])
+def session_world(request: pytest.FixtureRequest) -> Iterator[World]:
+    """The same chain on each engine; what a browser has is held to what anvil does."""
+    tools.anvil()
     loop = Loop()
-    settings = Settings.load({}, seed="chain tests")
+    settings = Settings.load({}, seed="chain tests", chain_engine=request.param)
     clock, store = Clock(T0), Store(None)
     custody = Custody(ROOT, settings.vocabulary, Randomness("chain tests"))
-    chain = loop.run(Chain.start(settings, store, custody, clock))
+    chain = Chain(settings, store, custody, clock)
+    loop.run(chain.start())
     world = World(loop, chain, clock, custody)
     world.run(chain.snapshot("deployed"))
     yield world
@@ -247,7 +254,8 @@ async def start_chain(tmp_path: Path) -> AsyncIterator[StartChain]:
             stack.callback(store.close)
             loaded = Settings.load({}, seed=seed, **settings)
             custody = Custody(seed.encode().ljust(32), loaded.vocabulary, Randomness(seed))
-            chain = await Chain.start(loaded, store, custody, clock or Clock(T0))
+            chain = Chain(loaded, store, custody, clock or Clock(T0))
+            await chain.start()
             stack.push_async_callback(chain.stop)
             return chain
 

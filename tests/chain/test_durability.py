@@ -22,12 +22,13 @@ from eth_account import Account
 
 from svcnb.emulator.chain import connection, local as local_module, replica
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.chain.journal import TRANSACTION, SnapshotUnusable, follow
 from svcnb.emulator.chain.local import LocalChain
-from svcnb.emulator.chain.node import KEPT_STATES, Genesis, Node
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import inserting
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.chain.node import KEPT_STATES, AnvilNode
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import inserting
+from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.protocol import contract
 
 pytestmark = pytest.mark.slow
@@ -367,16 +368,17 @@ async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: 
     program = textwrap.dedent("""
         import asyncio, sys
         from svcnb.emulator.chain.chain import Chain
-        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
+        from svcnb.emulator.platform.store import Store
 
         async def main():
             settings = Settings.load({}, seed="own")
             custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-            chain = await Chain.start(settings, Store(sys.argv[1]), custody, Clock(1_750_000_000))
+            chain = Chain(settings, Store(sys.argv[1]), custody, Clock(1_750_000_000))
+            await chain.start()
             print(chain.node_pid, flush=True)
             await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
             for number in range(100_000):
@@ -406,16 +408,17 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         import asyncio, os, sys
         from svcnb.emulator.chain import connection, local as local_module, replica
         from svcnb.emulator.chain.chain import Chain
-        from svcnb.emulator.clock import Clock
+        from svcnb.emulator.platform.clock import Clock
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
+        from svcnb.emulator.platform.store import Store
 
         async def main(url, last):
             settings = Settings.load({}, seed="own")
             custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-            chain = await Chain.start(settings, Store(url), custody, Clock(1_750_000_000))
+            chain = Chain(settings, Store(url), custody, Clock(1_750_000_000))
+            await chain.start()
             await chain.write("newAccount", 0xA11CE, True, "n", "d", "0x" + "11" * 20)
             apply, left = replica.Replica.apply, int(last)
 
@@ -459,14 +462,15 @@ class running:  # noqa: N801 - reads as a word in the test
     async def __aenter__(self) -> Chain:
         from svcnb.emulator.chain.chain import Chain
         from svcnb.emulator.keys.custody import Custody
-        from svcnb.emulator.randomness import Randomness
+        from svcnb.emulator.platform.randomness import Randomness
+        from svcnb.emulator.platform.store import Store
         from svcnb.emulator.settings import Settings
-        from svcnb.emulator.store import Store
 
         settings = Settings.load({}, seed="own")
         self.store = Store(self.url)
         custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
-        self.chain = await Chain.start(settings, self.store, custody, Clock(T0))
+        self.chain = Chain(settings, self.store, custody, Clock(T0))
+        await self.chain.start()
         return self.chain
 
     async def __aexit__(self, *_: object) -> None:
@@ -532,10 +536,11 @@ async def test_the_node_goes_with_the_shell_that_keeps_it(start_chain: StartChai
 async def test_the_node_goes_though_all_who_could_end_it_are_killed_at_once() -> None:
     program = textwrap.dedent("""
         import asyncio
-        from svcnb.emulator.chain.node import Genesis, Node
+        from svcnb.emulator.chain.genesis import Genesis
+        from svcnb.emulator.chain.node import AnvilNode
 
         async def main():
-            print((await Node.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512)).pid, flush=True)
+            print((await AnvilNode.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512)).pid, flush=True)
             await asyncio.Event().wait()
 
         asyncio.run(main())
@@ -799,7 +804,9 @@ async def test_nobody_else_gets_into_the_node_by_the_port_that_it_opens(start_ch
 async def test_a_node_whose_door_is_shut_comes_to_rest_and_asks_no_more_who_is_there() -> None:
     """Without a descriptor accept(2) fails before it looks; one that was shut while it looked would ask for ever."""
     # Many at once, since a start that nothing disturbs goes well: before, one in twenty of these never came to rest.
-    nodes = await asyncio.gather(*(Node.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512) for _ in range(40)))
+    nodes = await asyncio.gather(
+        *(AnvilNode.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512) for _ in range(40))
+    )
     try:
         for node in nodes:
             before = -1

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.emulator.beginning import Beginning
-from svcnb.emulator.chain.early import EarlyNode, first_balances
-from svcnb.emulator.chain.node import Genesis
+from svcnb.emulator.bootstrap import Beginning
+from svcnb.emulator.chain.bootstrap import EarlyNode, first_balances
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 

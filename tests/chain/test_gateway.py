@@ -238,7 +238,7 @@ def test_params_nested_deeper_than_the_node_reads_are_refused_at_once(world: Wor
     def nested(depth: int) -> list[Any]:
         return [nested(depth - 1)] if depth else []
 
-    assert "nested" not in world.request("eth_chainId", nested(40))["error"]["message"]  # the node's own answer
+    assert "nested" not in str(world.request("eth_chainId", nested(40)))  # the node's own answer
     for depth in (64, 127, 200):
         error = world.request("eth_chainId", nested(depth))["error"]
         assert (error["code"], error["message"]) == (-32602, "params are nested deeper than 64")

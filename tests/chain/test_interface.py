@@ -199,9 +199,9 @@ def test_selectors_of_the_shared_vectors_agree() -> None:
 
 @pytest.mark.slow
 def test_the_committed_artifacts_are_what_the_sources_compile_to() -> None:
-    from svcnb import parts
+    from svcnb import tools
 
-    if not parts.solc_fetched():
+    if not tools.solc_fetched():
         pytest.skip("the Solidity compiler is not here: svcnb fetch --compiler")
     compiled = compiler.compile_contracts()
     assert compiler.as_text(compiled.artifact) == compiler.ARTIFACT.read_text("utf-8")

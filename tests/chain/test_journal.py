@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.journal import BALANCE, START, TRANSACTION, Dump, Entry
-from svcnb.emulator.database import Connection, setting
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.database import Connection, setting
+from svcnb.emulator.platform.store import Store
 
 payloads = st.lists(
     st.tuples(st.sampled_from([TRANSACTION, BALANCE]), st.binary(min_size=1, max_size=40)), min_size=1, max_size=12

@@ -13,18 +13,18 @@ import pytest
 from eth_account import Account
 from eth_utils.crypto import keccak
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.connection import HttpConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
 from svcnb.emulator.chain.local import LocalChain
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
-from svcnb.emulator.offload import current_account
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.offload import current_account
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol.abi import AbiError
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def test_an_address_without_code_signs_nothing(world: World) -> None:
 async def foreign_url() -> AsyncIterator[str]:
     """A node that somebody else runs, with a chain id of its own."""
     process = await asyncio.create_subprocess_exec(
-        str(parts.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
+        str(tools.anvil()), "--port", "0", "--chain-id", "777", "--accounts", "0", "--max-persisted-states", "0",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
@@ -232,10 +232,11 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
     owner = address_of(custody.owner_secret())
     try:
         with pytest.raises(ChainUnusable, match=owner):
-            await Chain.start(settings, store, custody, Clock())
+            await Chain(settings, store, custody, Clock()).start()
         for address in (owner, address_of(custody.payer_secret(0))):
             await connection.request("anvil_setBalance", address, hex(10**20))
-        chain = await Chain.start(settings, store, custody, Clock())
+        chain = Chain(settings, store, custody, Clock())
+        await chain.start()
         heard: list[str] = []
         chain.on_event(lambda event: heard.append(event.name))
         await chain.write("newAccount", KEY, True, "n", "d", ADMIN)
@@ -248,7 +249,8 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
             with pytest.raises(Unsupported):
                 await impossible
         await chain.stop()
-        again = await Chain.start(settings, store, custody, Clock())
+        again = Chain(settings, store, custody, Clock())
+        await again.start()
         assert again.contract_address == chain.contract_address
         assert (await again.view("resolveApiKeyHash", KEY))[0] == KEY
         await again.stop()

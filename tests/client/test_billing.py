@@ -8,8 +8,8 @@ import pytest
 from svcnb.client import errors
 from svcnb.client.calls import Answer, Call
 from svcnb.client.config import Config
-from svcnb.client.exchange import build, failure
 from svcnb.client.models.billing import Balance, Payment, dollars
+from svcnb.client.request import build, failure
 from svcnb.client.resources.reading import nothing
 
 INTENT = {"payment_intent_id": "pi_1", "client_secret": "pi_1_secret_abc"}

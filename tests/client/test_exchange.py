@@ -9,7 +9,7 @@ import pytest
 from svcnb.client import errors
 from svcnb.client.calls import Call
 from svcnb.client.config import Config, Retries
-from svcnb.client.exchange import build, delay
+from svcnb.client.request import build, delay
 
 SOURCE = "const main = () => 1"
 GROUP_ANSWER = {"success": True, "group_id": "1"}

@@ -12,15 +12,15 @@ from svcnb.client import AsyncClient, Client
 from svcnb.client.async_triggers import AsyncTriggersClient
 from svcnb.client.chain_secured.account import ChainSecuredAccount
 from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
-from svcnb.client.chain_secured.async_door import AsyncChainSecured
-from svcnb.client.chain_secured.async_nouns import (
+from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
+from svcnb.client.chain_secured.async_resources import (
     AsyncOnChainActions,
     AsyncOnChainGroups,
     AsyncOnChainUsageKeys,
     AsyncOnChainWallets,
 )
-from svcnb.client.chain_secured.door import ChainSecured
-from svcnb.client.chain_secured.nouns import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
+from svcnb.client.chain_secured.namespace import ChainSecured
+from svcnb.client.chain_secured.resources import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
 from svcnb.client.resources.accounts import Accounts, AsyncAccounts
 from svcnb.client.resources.actions import Actions, AsyncActions
 from svcnb.client.resources.billing import AsyncBilling, Billing

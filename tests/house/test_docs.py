@@ -168,7 +168,8 @@ def test_every_route_has_a_heading_and_a_verdict(generate: ModuleType, emulator:
 
 def test_every_link_between_pages_leads_somewhere(generate: ModuleType) -> None:
     known = {f"generated/{name}.md" for name in generate.PAGES}
-    known |= {f"generated/lessons/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    lessons = ROOT / "notebooks"
+    known |= {f"generated/lessons/{path.relative_to(lessons).as_posix()}" for path in lessons.rglob("*.*")}
     for page in (ROOT / "docs").glob("*.md"):
         for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert link in known or (page.parent / link).exists(), f"{page.name}: {link}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"extras", "protocol", "parts", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
+FLOOR = {"extras", "protocol", "tools", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
@@ -19,10 +19,10 @@ FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "extras": set(),
     "protocol": {"extras"},
-    "parts": {"extras"},
+    "tools": {"extras"},
     "exit_codes": set(),
     "logs": set(),
-    "control_tokens": {"parts", "protocol"},
+    "control_tokens": {"tools", "protocol"},
     "migrations": set(),
     "supervised": set(),
     "client": FLOOR,
@@ -38,15 +38,58 @@ ALLOWED: dict[str, set[str]] = {
     "cli": FACES,
     "magics": FACES,
     "pytest_plugin": FACES | {"testing"},
-    "testing": WING | {"control"},
+    "testing": TOOLKIT,
     "__main__": {"cli"},
 }
 # The command that runs the service is the one door to it: its options, and what it does.
 EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator")}
+# Files of the projects that recipes become: they use svcnb as its users do.
+PROJECTS = "svcnb.toolkit.cookbook.recipes."
+
+# Inside the emulator: components know no area, and an area uses another only as the components that it is given.
+COMPONENTS = {"errors", "platform", "settings"}
+EMULATOR: dict[str, set[str]] = {
+    "errors": set(),
+    "platform": {"errors"},
+    "page": set(),
+    "settings": {"platform"},
+    "http": COMPONENTS,
+    "keys": {"platform"},
+    "chain": COMPONENTS | {"keys", "page"},
+    "sandbox": {"keys", "platform", "settings"},
+    "access": COMPONENTS | {"chain", "http"},
+    "billing": COMPONENTS | {"access", "chain", "http", "keys"},
+    "accounts": COMPONENTS | {"access", "billing", "chain", "http", "keys", "sandbox"},
+    "actions": COMPONENTS | {"access", "billing", "http", "keys", "sandbox"},
+    "triggers": COMPONENTS | {"http", "keys"},
+    "control": COMPONENTS | {"actions", "billing", "chain", "http", "sandbox", "triggers"},
+    "bootstrap": {"chain", "keys", "platform", "settings"},
+    "service": COMPONENTS
+    | {"access", "accounts", "actions", "billing", "bootstrap", "chain", "control", "keys", "sandbox", "triggers"},
+    "areas": {"accounts", "actions", "billing", "control", "http", "service", "triggers"},
+    "main": {"areas", "bootstrap", "http", "platform", "sandbox", "service", "settings"},
+}
 
 
 def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
+
+
+def part_of(module: str) -> str:
+    """The package or module inside the emulator, empty outside of it."""
+    names = module.split(".")
+    return names[2] if names[1:2] == ["emulator"] and len(names) > 2 else ""
+
+
+def test_packages_of_the_emulator_import_only_what_their_row_allows(imports: list[Any]) -> None:
+    pairs = {(part_of(found.importer), part_of(found.imported)) for found in imports}
+    wrong = [(part, other) for part, other in pairs if part and other and part != other and other not in EMULATOR[part]]
+    assert wrong == []
+
+
+def test_the_rows_of_the_emulator_allow_no_circle() -> None:
+    order = list(TopologicalSorter(EMULATOR).static_order())  # raises CycleError
+    assert order[-1] == "main"
 
 
 def test_every_room_has_a_place_in_the_house(modules: dict[str, Path]) -> None:
@@ -63,6 +106,7 @@ def test_no_import_runs_upwards(imports: list[Any]) -> None:
         and target != room
         and target not in ALLOWED.get(room, set())
         and (found.importer, target) not in EXCEPTIONS
+        and not found.importer.startswith(PROJECTS)
     ]
     assert wrong == []
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from svcnb import parts
-from svcnb.parts import fetch
+from svcnb import tools
 from svcnb.protocol.nesting import parse
+from svcnb.tools import fetch
 
 
 @pytest.fixture
@@ -22,16 +22,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_deno_is_the_version_that_the_bundles_are_built_with() -> None:
-    said = subprocess.run([parts.deno(), "--version"], capture_output=True, text=True, check=True, timeout=300)
-    assert said.stdout.split()[1] == parts.DENO_VERSION
+    said = subprocess.run([tools.deno(), "--version"], capture_output=True, text=True, check=True, timeout=300)
+    assert said.stdout.split()[1] == tools.DENO_VERSION
 
 
 def test_the_versions_in_the_package_are_those_of_the_project_file(root: Path) -> None:
     project = (root / "pyproject.toml").read_text(encoding="utf-8")
-    assert project.count(f'"deno=={parts.DENO_VERSION}"') == 2
-    assert f"solc@{parts.SOLC_VERSION}" in parts.SOLC_LOCK.read_text(encoding="utf-8")
-    for lock in parts.SOLC_LOCK.parent.glob("anvil-*.lock"):
-        assert f"@{parts.ANVIL_VERSION}" in lock.read_text(encoding="utf-8")
+    assert project.count(f'"deno=={tools.DENO_VERSION}"') == 2
+    assert f"solc@{tools.SOLC_VERSION}" in tools.SOLC_LOCK.read_text(encoding="utf-8")
+    for lock in tools.SOLC_LOCK.parent.glob("anvil-*.lock"):
+        assert f"@{tools.ANVIL_VERSION}" in lock.read_text(encoding="utf-8")
 
 
 PLATFORMS = ("linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "win32-amd64")
@@ -41,7 +41,7 @@ PLATFORMS = ("linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "win3
 def test_the_node_of_every_platform_is_pinned_by_the_hash_of_its_archive(platform: str) -> None:
     locked = parse(fetch.anvil_lock(platform).read_text(encoding="utf-8"))["npm"]
     (name,) = locked
-    assert name == f"@foundry-rs/anvil-{platform}@{parts.ANVIL_VERSION}"
+    assert name == f"@foundry-rs/anvil-{platform}@{tools.ANVIL_VERSION}"
     method, _, digest = locked[name]["integrity"].partition("-")
     assert (method, len(base64.b64decode(digest, validate=True))) == ("sha512", 64)
 
@@ -52,7 +52,7 @@ def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloade
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setattr("platform.machine", lambda: "ARM64")
     monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))
-    with pytest.raises(parts.PartMissing, match="no hash is known") as caught:
+    with pytest.raises(tools.PartMissing, match="no hash is known") as caught:
         fetch.fetch_anvil(lambda _line: None)
     assert "SVC_ANVIL" in caught.value.hint
 
@@ -71,22 +71,22 @@ def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
 
     monkeypatch.setattr(fetch, "platform_name", lambda: platform)
     monkeypatch.setattr(subprocess, "run", run)
-    with pytest.raises(parts.PartMissing, match="no network"):
+    with pytest.raises(tools.PartMissing, match="no network"):
         fetch.fetch_anvil(lambda _line: None)
     assert {f"--lock={fetch.anvil_lock(platform)}", "--frozen"} <= set(asked)
     assert "--reload" in asked or platform in fetch.ANVIL_SHA256
 
 
 def test_a_part_that_is_not_fetched_says_how_to_fetch_it(cache: Path) -> None:
-    with pytest.raises(parts.PartMissing, match="svcnb fetch") as caught:
-        parts.anvil()
+    with pytest.raises(tools.PartMissing, match="svcnb fetch") as caught:
+        tools.anvil()
     assert str(cache) in caught.value.detail
 
 
 def test_a_wrong_path_in_the_environment_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_ANVIL", str(cache / "nothing"))
-    with pytest.raises(parts.PartMissing, match="SVC_ANVIL"):
-        parts.anvil()
+    with pytest.raises(tools.PartMissing, match="SVC_ANVIL"):
+        tools.anvil()
 
 
 def test_a_file_with_another_hash_is_not_kept(tmp_path: Path, cache: Path) -> None:
@@ -108,15 +108,15 @@ def test_a_file_with_the_right_hash_can_be_started(tmp_path: Path, cache: Path) 
 
 
 def test_what_is_fetched_is_not_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts.anvil_path().parent.mkdir(parents=True)
-    parts.anvil_path().write_bytes(b"the node")
+    tools.anvil_path().parent.mkdir(parents=True)
+    tools.anvil_path().write_bytes(b"the node")
     monkeypatch.setattr(fetch, "ANVIL_SHA256", {fetch.platform_name(): hashlib.sha256(b"the node").hexdigest()})
     monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # a download would fail
     said: list[str] = []
-    assert fetch.fetch_anvil(said.append) == parts.anvil_path()
+    assert fetch.fetch_anvil(said.append) == tools.anvil_path()
     assert "is here" in said[0]
-    parts.anvil_path().write_bytes(b"something else")
-    with pytest.raises(parts.PartMissing):
+    tools.anvil_path().write_bytes(b"something else")
+    with pytest.raises(tools.PartMissing):
         fetch.fetch_anvil(said.append)
     assert "is replaced" in said[1]
 
@@ -124,10 +124,10 @@ def test_what_is_fetched_is_not_fetched_again(cache: Path, monkeypatch: pytest.M
 def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_API_KEY", "a-secret")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
-    assert "a-secret" not in parts.deno_environment().values()
+    assert "a-secret" not in tools.deno_environment().values()
 
 
 def test_a_machine_without_a_build_is_told_what_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "mips")
-    with pytest.raises(parts.PartMissing, match="--chain-rpc"):
+    with pytest.raises(tools.PartMissing, match="--chain-rpc"):
         fetch.platform_name()

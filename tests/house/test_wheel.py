@@ -46,13 +46,13 @@ def sdist(built: Path) -> set[str]:
 
 
 def bundles(root: Path) -> set[str]:
-    manifest = json.loads((root / "svcnb/parts/static/bundles.json").read_text(encoding="utf-8"))
+    manifest = json.loads((root / "svcnb/tools/static/bundles.json").read_text(encoding="utf-8"))
     return set(manifest["files"])
 
 
 def test_the_wheel_holds_every_bundle(wheel: set[str], root: Path) -> None:
     assert bundles(root) <= wheel
-    assert "svcnb/parts/static/bundles.json" in wheel
+    assert "svcnb/tools/static/bundles.json" in wheel
 
 
 def test_the_sdist_holds_every_bundle_so_that_installing_from_it_needs_no_network(sdist: set[str], root: Path) -> None:
@@ -72,7 +72,8 @@ def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> N
 
 
 def test_the_wheel_holds_the_lessons_but_no_checkpoints(wheel: set[str], root: Path) -> None:
-    lessons = {f"svcnb/notebooks/{path.name}" for path in (root / "notebooks").glob("*.ipynb")}
+    lessons = {f"svcnb/{path.relative_to(root).as_posix()}" for path in (root / "notebooks").rglob("*.ipynb")}
+    lessons = {name for name in lessons if ".ipynb_checkpoints" not in name}
     assert lessons <= wheel
     assert not any(".ipynb_checkpoints" in name for name in wheel)
 

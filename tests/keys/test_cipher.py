@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from svcnb.emulator.keys.cipher import CipherError, decrypt, encrypt
+from svcnb.emulator.keys.encryption import CipherError, decrypt, encrypt
 
 KEY = bytes(range(32))
 NONCE = bytes(range(12))

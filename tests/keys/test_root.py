@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from svcnb.emulator.keys.root import FILE_NAME, RootSecretUnusable, bind_root, load_root_secret
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.store import Store
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are a POSIX matter")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb import parts
+from svcnb import tools
 
 ROOT = Path(__file__).parents[2]
 # That of typed data is run beside the signatures (tests/secured).
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.engine
 
 def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [parts.deno(), *arguments],
+        [tools.deno(), *arguments],
         cwd=ROOT,
         env=os.environ | {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"},
         capture_output=True,

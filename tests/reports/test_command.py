@@ -122,8 +122,11 @@ def test_without_settings_it_ends_with_two_and_says_what_to_set(name, tmp_path) 
 
 
 def test_quiet_says_nothing_unless_there_is_a_problem(report, tmp_path) -> None:
-    calm = report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1")
+    (tmp_path / "temporary").mkdir()
+    service_user = {"HOME": "/nonexistent", "TMPDIR": str(tmp_path / "temporary")}
+    calm = report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1", **service_user)
     assert (calm.returncode, calm.stdout, calm.stderr) == (0, "", "")
+    assert list((tmp_path / "temporary").iterdir()) == []
     assert report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1").returncode == 0
     assert len(list(tmp_path.glob("permission-audit-*.html"))) == 1
     assert report("permission-audit", "--quiet", "--file", "bad").stdout.strip() == "bad.html"

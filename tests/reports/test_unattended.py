@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from svcnb.reports import Conclusion, Report, ReportKind
 from svcnb.reports.masking import masked, secrets_of
 from svcnb.reports.pdf import chromium, print_pdf
 from svcnb.reports.summary import Summary
-from svcnb.reports.unattended import NotificationFailed, ReportRunning, delete_old, locked, notify
+from svcnb.reports.unattended import NotificationFailed, ReportRunning, delete_old, ipython_folder, locked, notify
 
 
 @pytest.mark.slow
@@ -34,6 +35,21 @@ def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
     with locked(tmp_path, "spend"):
         pass
     assert issubclass(ReportRunning, Exception)
+
+
+def test_without_a_writable_home_ipython_gets_a_folder_that_is_deleted(tmp_path, monkeypatch) -> None:
+    from IPython.paths import get_ipython_dir
+
+    monkeypatch.delenv("IPYTHONDIR", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "none"))
+    with ipython_folder():
+        folder = Path(get_ipython_dir())  # a warning would be an error
+        assert folder.is_dir()
+    assert not folder.exists()
+    assert "IPYTHONDIR" not in os.environ
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with ipython_folder():
+        assert "IPYTHONDIR" not in os.environ
 
 
 def test_a_webhook_gets_the_result_as_json(hook) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb import parts
+from svcnb import tools
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_browsers_typed_data_agrees_with_the_vectors() -> None:
     done = subprocess.run(
         [
-            parts.deno(),
+            tools.deno(),
             "test",
             "--quiet",
             "--no-prompt",

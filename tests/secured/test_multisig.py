@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from eth_account import Account as EthAccount
 
-from svcnb import BadRequest, ChainError, ContractWallet, LocalSigner, parts
+from svcnb import BadRequest, ChainError, ContractWallet, LocalSigner, tools
 from svcnb.protocol.eip712 import digest_parts
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
@@ -18,7 +18,7 @@ ZERO = "0x" + "00" * 20
 
 
 def artifact(path: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((parts.safe_artifacts() / path).read_text("utf-8"))
+    found: dict[str, Any] = json.loads((tools.safe_artifacts() / path).read_text("utf-8"))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.clock import Clock
+from svcnb.emulator.platform.clock import Clock
 
 T = 1_900_000_000.0
 

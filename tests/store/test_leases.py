@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from svcnb.emulator.leases import give_back, held, take
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.platform.leases import give_back, held, take
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from svcnb.emulator.memory import GROWN_BYTES, MUCH_BYTES, MemoryKeeper
+from svcnb.emulator.platform.memory import GROWN_BYTES, MUCH_BYTES, MemoryKeeper
 
 
 class Ring:
@@ -65,7 +65,7 @@ async def test_nothing_happens_where_the_system_does_not_tell_the_size():
 def test_memory_between_blocks_in_use_is_given_back():
     program = """
         import asyncio
-        from svcnb.emulator.memory import MemoryKeeper, configure_allocator, resident_bytes
+        from svcnb.emulator.platform.memory import MemoryKeeper, configure_allocator, resident_bytes
 
         configure_allocator()
         keeper = MemoryKeeper()

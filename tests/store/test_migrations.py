@@ -18,10 +18,10 @@ import svcnb.emulator.service
 from svcnb.client import record_schema, recorder
 from svcnb.client.chain_secured import pending
 from svcnb.client.errors import ConfigError, InvalidArgument
-from svcnb.emulator.database import Address
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.schema import STATE
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.database import Address
+from svcnb.emulator.platform.schema import STATE
+from svcnb.emulator.platform.store import Store
 from svcnb.migrations import Schema, UnreadableVersion, copy_file
 from svcnb.toolkit.history import History
 from svcnb.toolkit.plan import state as plan

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.offload import FairQueue, current_account, offload
+from svcnb.emulator.platform.offload import FairQueue, current_account, offload
 
 
 def test_accounts_take_turns():

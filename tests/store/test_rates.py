@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from svcnb.emulator.access.rate import Buckets
-from svcnb.emulator.database import Connection
-from svcnb.emulator.rates import admit
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.rate_limiter import admit
+from svcnb.emulator.platform.store import Store
+from svcnb.emulator.platform.token_bucket import TokenBuckets
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.emulator.triggers.webhooks import RateWindow
 
@@ -66,6 +66,6 @@ async def test_servers_admit_together_what_one_would(servers: list[Store]) -> No
 
 
 async def test_servers_let_an_address_create_together_what_one_would(servers: list[Store]) -> None:
-    buckets = [Buckets(4) for _ in servers]
+    buckets = [TokenBuckets(4) for _ in servers]
     taken = await asyncio.gather(*(buckets[n % 3].take_among_all(servers[n % 3], "1.2.3.4") for n in range(12)))
     assert sum(taken) == 4

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import svcnb.emulator.service  # noqa: F401 - each area writes down its tables when it is loaded
-from svcnb.emulator.schema import Table
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.schema import Table
+from svcnb.emulator.platform.store import Store
 
 EARLIER = Path(__file__).with_name("state-version-2.sql")
 
@@ -64,12 +64,12 @@ def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
 
 def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
     program = """
-import svcnb.emulator.service
-from svcnb.emulator.app import other_endpoints
-from svcnb.emulator.schema import tables
+from svcnb.emulator.areas import other_endpoints
+from svcnb.emulator.service import Service
+from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings
 before = tables()
-assert other_endpoints(Settings.load())
+assert other_endpoints(Service(Settings.load()), [])
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
     # Of its own: here other tests have loaded everything.

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.emulator.database import Connection, ConstraintBroken, SqliteConnection
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.schema import get_meta, set_meta
-from svcnb.emulator.store import StatementRefused, Store, StoreUnavailable
+from svcnb.emulator.platform.database import Connection, ConstraintBroken, SqliteConnection
+from svcnb.emulator.platform.schema import get_meta, set_meta
+from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import svcnb
+from svcnb.protocol.hashes import api_key_hash
 from svcnb.toolkit.account_data import AccountData, Period, _without_key, read_account_data
 from svcnb.toolkit.alarms import Thresholds, alarms, figures
 from svcnb.toolkit.history import History
@@ -79,6 +80,22 @@ def test_a_service_that_does_not_answer_leaves_what_is_recorded(tmp_path) -> Non
     assert (data.spent_cents, data.cents_per_day, data.days_left, data.check) == (0, None, None, None)
 
 
+def test_a_service_that_does_not_answer_hides_no_run_of_a_known_account(tmp_path) -> None:
+    secret = "bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ=="
+    own, usage, wallet = api_key_hash(secret), "0x" + "1" * 64, "0x" + "a" * 40
+    svc = svcnb.Client("http://127.0.0.1:9", api_key=secret, history=False).with_options(retries=0)
+    history = History(tmp_path / "history.sqlite")
+    served = {
+        "request_id": "a", "correlation_id": "", "cid": ADD.cid, "api_key_hash": usage, "status": "success",
+        "error": None, "cost_cents": 2, "started_at": datetime.now(UTC).timestamp() - 60, "elapsed_ms": 2_900.0,
+    }  # fmt: skip
+    history.add_service_runs([served], service=svc.base_url)
+    history.remember_keys(svc.base_url, wallet, {own: "account key", usage: "robot"})
+    data = read_account_data(svc, history, Period.back("1d"))
+    assert (data.reachable, data.account, len(data.runs), data.key_name(usage)) == (False, wallet, 1, "robot")
+    assert history.account_of("http://other.test", own) is None
+
+
 def frame(*runs: tuple[str, str, float, int]) -> pd.DataFrame:
     """Runs as action, status, hours before the end, and cost; each takes as many seconds as it costs cents."""
     rows = sorted(runs, key=lambda run: -run[2])
@@ -136,6 +153,19 @@ def test_latency_spend_and_silence_have_thresholds_of_their_own() -> None:
     assert found["silence"].since == END - timedelta(hours=30)
     with pytest.raises(ValueError, match="not a span of time"):
         alarms(data_of(runs), Thresholds(silent_after="soon"))
+
+
+def test_an_action_that_is_named_needs_no_earlier_runs_for_an_alarm_on_silence() -> None:
+    once = data_of(frame(), frame(("nightly", "success", 200, 1)))
+    assert list(alarms(once, Thresholds(silent_after="1d"))) == []
+    [alarm] = alarms(once, Thresholds(silent_after="1d", expected="nightly"))
+    assert (alarm.kind, alarm.action, alarm.since) == ("silence", "nightly", END - timedelta(hours=200))
+    [alarm] = alarms(data_of(frame()), Thresholds(silent_after="14d", expected="nightly"))
+    assert alarm.text == "no run for more than 14d, none is recorded in this time"
+    assert alarm.since == END - timedelta(days=14)
+    assert list(alarms(data_of(frame(("nightly", "success", 1, 1))), Thresholds(silent_after="1d", expected="x"))) == []
+    with pytest.raises(ValueError, match="silent_after 15d is longer than the data"):
+        alarms(data_of(frame()), Thresholds(silent_after="15d", expected="nightly"))
 
 
 def test_figures_stand_beside_those_of_the_period_before() -> None:

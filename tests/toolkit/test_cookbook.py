@@ -6,17 +6,94 @@ import json
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from xml.dom import minidom
 
 import pytest
 
-from svcnb import Action, InvalidArgument, parts
+from svcnb import Action, InvalidArgument, tools
 from svcnb.toolkit.cookbook import create_project, recipe, recipes
+from svcnb.toolkit.lint import lint
 from svcnb.toolkit.plan import plan
 
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = [each.name for each in recipes()]
 every_recipe = pytest.mark.parametrize("name", NAMES)
+STALE = "run: python .ci/cookbook.py"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script that makes what follows from a recipe's folder."""
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    return import_module("cookbook")
+
+
+@every_recipe
+def test_the_notebook_is_made_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
+    stored = json.loads((made.NOTEBOOKS / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    wanted = [(cell.id, cell.cell_type, cell.source) for cell in made.notebook(recipe(name)).cells]
+    assert [(cell["id"], cell["cell_type"], "".join(cell["source"])) for cell in stored] == wanted, STALE
+
+
+@every_recipe
+def test_the_notebook_shows_all_that_a_recipe_must_show(name: str, made: ModuleType) -> None:
+    kinds = made.cells(recipe(name))
+    text = "\n".join(source for kind, source in kinds if kind == "markdown")
+    action = (recipe(name).folder / "action.js").read_text("utf-8").rstrip("\n")
+    assert [source.partition("\n")[2] for kind, source in kinds if source.startswith("%%action template ")] == [action]
+    for wanted in (
+        "](images/", "## What you trust", "## The attack on a careless version", "## Attacks that fail", "## Cost",
+        "## Go live",
+    ):  # fmt: skip
+        assert wanted in text
+    printed = made.printed(recipe(name))
+    assert "careless: " in printed
+    assert "this recipe: " in printed
+    assert made._COST_LINE.search(printed)
+    if list(recipe(name).folder.glob("*.sol")):
+        assert len(made._GAS_LINE.findall(printed)) >= 3
+        assert "```solidity" in text
+    table = made.sections(text)["Attacks that fail"]
+    assert len([line for line in table.splitlines() if line.startswith("| ")]) >= 6
+
+
+@every_recipe
+def test_the_picture_is_made_from_the_folder_of_the_recipe(name: str, made: ModuleType) -> None:
+    wanted = made.picture(recipe(name))
+    minidom.parseString(wanted)  # noqa: S318 - our own
+    assert (recipe(name).folder / "diagram.svg").read_text("utf-8") == wanted, STALE
+    assert (made.NOTEBOOKS / "images" / f"{name}.svg").read_text("utf-8") == wanted, STALE
+
+
+def test_the_gallery_is_made_from_the_recipes(made: ModuleType) -> None:
+    page = made.GALLERY.read_text("utf-8")
+    assert made.page_with_gallery(page) == page, STALE
+    assert all(f"svcnb new {name} " in page for name in NAMES)
+
+
+@every_recipe
+def test_the_linter_is_clean(name: str) -> None:
+    action = Action.from_file(recipe(name).folder / "action.js")
+    described = tomllib.loads((recipe(name).folder / "account.toml").read_text())
+    for told in described["actions"].values():
+        if "constant" in told:
+            assert list(lint(action.derive(told["constant"], name=told["constant_name"]))) == []
+
+
+@every_recipe
+def test_a_recipe_has_at_least_eight_attacks(name: str) -> None:
+    (file,) = recipe(name).folder.glob("test_*.py")
+    assert file.read_text("utf-8").count("\ndef test_") >= 11  # beside what works
+
+
+def test_a_contract_that_a_recipe_lacks_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="has no contract 'PriceOracle'") as refused:
+        recipe("price-oracle").artifact("PriceOracle")
+    assert "PriceConsumer" in str(refused.value.hint)
 
 
 @every_recipe
@@ -27,10 +104,14 @@ def test_a_project_has_all_that_it_needs(name: str, tmp_path: Path) -> None:
         ".github/workflows/test.yml", ".gitignore", "README.md", "account.toml", "action.js", "requirements.txt",
     }  # fmt: skip
     assert [each for each in found if each.startswith("test_")]
-    assert not [each for each in found if "recipe.toml" in each or "__pycache__" in each]
+    assert not [each for each in found if Path(each).name in {"recipe.toml", "notebook.md"} or "__pycache__" in each]
     files = {path.relative_to(recipe(name).folder).as_posix() for path in recipe(name).folder.rglob("*.*")}
-    for file in found & files:
+    for file in (found & files) - {"README.md"}:
         assert (made / file).read_bytes() == (recipe(name).folder / file).read_bytes()
+    readme = (made / "README.md").read_text("utf-8")
+    assert readme.startswith((recipe(name).folder / "README.md").read_text("utf-8"))
+    assert "## Run the tests" in readme
+    assert (made / "diagram.svg").is_file()
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
@@ -70,22 +151,10 @@ def test_the_plan_of_a_project_makes_its_account(name: str, svc: Any, tmp_path: 
 
 @pytest.mark.slow
 @every_recipe
-@pytest.mark.skipif(not parts.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
-def test_the_committed_contract_is_what_its_source_compiles_to(name: str) -> None:
-    from svcnb.emulator.chain import compile as compiler
-
+@pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
+def test_the_committed_contract_is_what_its_source_compiles_to(name: str, made: ModuleType) -> None:
     for source in recipe(name).folder.glob("*.sol"):
-        wanted = {source.name: {"*": ["abi", "evm.bytecode.object"]}}
-        request = {
-            "language": "Solidity",
-            "sources": {source.name: {"content": source.read_text()}},
-            "settings": {**compiler.SETTINGS, "outputSelection": wanted},
-        }
-        (answer,) = compiler._run(json.dumps([request]))
-        assert not answer.get("errors"), answer["errors"]
-        (built,) = answer["contracts"][source.name].values()
-        committed = json.loads(source.with_suffix(".json").read_text())
-        assert committed == {"abi": built["abi"], "bytecode": "0x" + built["evm"]["bytecode"]["object"]}
+        assert json.loads(source.with_suffix(".json").read_text("utf-8")) == made.compiled(source), STALE
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb import parts
+from svcnb import tools
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.toolkit.declarations import declarations, project
 from svcnb.toolkit.runtime import functions
@@ -27,9 +27,9 @@ def check(tmp_path):
     def run(source: str) -> str:
         (tmp_path / "action.js").write_text(REFERENCE + source)
         done = subprocess.run(
-            [parts.deno(), "check", "--quiet", "--no-remote", "--no-npm", "--cached-only", "--no-lock", "action.js"],
+            [tools.deno(), "check", "--quiet", "--no-remote", "--no-npm", "--cached-only", "--no-lock", "action.js"],
             cwd=tmp_path,
-            env=parts.deno_environment() | {"NO_COLOR": "1"},
+            env=tools.deno_environment() | {"NO_COLOR": "1"},
             capture_output=True,
             text=True,
             timeout=300,

@@ -8,7 +8,7 @@ import pytest
 
 import svcnb
 from svcnb import InvalidArgument
-from svcnb.client.picture import master_wallet_of
+from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.toolkit.permissions import EVERY, EVERY_GROUP, Change, Matrix, cost_of
 
 ADD = svcnb.Action("const main = ({ n }) => n + 1", name="add")

@@ -11,16 +11,16 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.randomness import Randomness
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers import store as tables
 from svcnb.emulator.triggers.admission import admit
+from svcnb.emulator.triggers.encryption import Seal
 from svcnb.emulator.triggers.execution import RunCall
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, user_of
-from svcnb.emulator.triggers.lanes import Lanes, RetryPolicy
 from svcnb.emulator.triggers.outcomes import Answer
-from svcnb.emulator.triggers.seal import Seal
+from svcnb.emulator.triggers.queue import Lanes, RetryPolicy
 
 START = 1_900_000_000.0
 PATIENCE_S = 300
@@ -284,7 +284,7 @@ class Door:
 @pytest.fixture
 async def make_door() -> AsyncIterator[Callable[..., Any]]:
     """Starts an emulator with settings of one's own, ended with the test."""
-    from svcnb.emulator.app import build_app
+    from svcnb.emulator.main import build_app
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
@@ -292,7 +292,7 @@ async def make_door() -> AsyncIterator[Callable[..., Any]]:
 
     async def make(**settings: Any) -> Door:
         service = Service(Settings.load({}, **({"action_spares": 1, "auto_approve_agents": True} | settings)))
-        service.base_url = "http://127.0.0.1"
+        service.address.url = "http://127.0.0.1"
         await service.start()
         door = Door(service, build_app(service))
         opened.append(door)
@@ -307,13 +307,13 @@ async def make_door() -> AsyncIterator[Callable[..., Any]]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def door() -> AsyncIterator[Door]:
     """An emulator shared by the tests of a module; the clock is frozen, so no window slides by itself."""
-    from svcnb.emulator.app import build_app
+    from svcnb.emulator.main import build_app
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     knobs = {"clock": f"frozen@{int(START)}", "webhook_posts_per_address": 100_000, "webhook_posts_per_user": 100_000}
     service = Service(Settings.load({}, action_spares=1, auto_approve_agents=True, **knobs))
-    service.base_url = "http://127.0.0.1"
+    service.address.url = "http://127.0.0.1"
     await service.start()
     made = Door(service, build_app(service))
     yield made

@@ -57,7 +57,7 @@ async def test_a_malformed_token_is_unauthorized(door, token):
 )
 async def test_any_printable_token_can_be_approved(door, token):
     challenge = base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).decode().rstrip("=")
-    await door.service.triggers.identity.approve(challenge)
+    await door.service.get_triggers().identity.approve(challenge)
     answer = await door.http.get("/api/me", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200
 
@@ -530,10 +530,10 @@ async def test_posts_are_limited_by_address_and_by_owner(make_door):
     answer = await door.http.post(f"/webhook/{pair[0]['id']}", content=b"x")
     assert (answer.status_code, answer.json()["error"]) == (429, "ip_rate_limited")
     assert "--webhook-posts-per-address" in answer.json()["message"]
-    door.service.triggers.posts_by_address.clear()
+    door.service.get_triggers().posts_by_address.clear()
     for number in range(60):
         await door.post(pair[number % 2])
-    door.service.triggers.posts_by_address.clear()
+    door.service.get_triggers().posts_by_address.clear()
     answer = await door.http.post(f"/webhook/{pair[0]['id']}", content=b"x")
     assert (answer.status_code, answer.json()["error"]) == (429, "user_rate_limited")
 

@@ -31,7 +31,7 @@ def test_an_emulator_that_keeps_nothing_loads_nothing_of_triggers_until_somebody
     program = """
 import asyncio, sys
 import httpx
-from svcnb.emulator.app import build_app
+from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
 
@@ -40,11 +40,11 @@ def loaded():
 
 async def main():
     service = Service(Settings.load({}, action_spares=1, auto_approve_agents=True))
-    service.base_url = "http://127.0.0.1"
+    service.address.url = "http://127.0.0.1"
     await service.start()
     try:
         transport = httpx.ASGITransport(build_app(service), client=("127.0.0.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url=service.base_url) as http:
+        async with httpx.AsyncClient(transport=transport, base_url=service.address.url) as http:
             assert (await http.get("/core/v1/get_node_chain_config")).status_code == 200
             assert loaded() == {"svcnb.emulator.triggers.tables"}, loaded()
             token = {"Authorization": "Bearer " + "t" * 40}

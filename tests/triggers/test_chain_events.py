@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from eth_abi.abi import encode
 
-from svcnb import parts as outside
+from svcnb import tools as outside
 from svcnb.emulator.triggers import scanner
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.rpc import RpcTrouble, over_http

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from svcnb.emulator.triggers.lanes import INTERRUPTED, RetryPolicy
 from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.emulator.triggers.queue import INTERRUPTED, RetryPolicy
 
 THROWN = "Internal server error: Uncaught (in promise) Error: boom\n    at main (<user_provided_script>:2:9)"
 UNAVAILABLE = {"error": "service_unavailable", "message": "The chain is away."}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator import rates
+from svcnb.emulator.platform import rate_limiter
 from svcnb.emulator.triggers.outcomes import Answer
 from svcnb.emulator.triggers.webhooks import RateWindow
 
@@ -93,7 +93,7 @@ def test_a_window_of_posts_follows_a_clock_that_is_set_back() -> None:
 
 async def test_posts_that_servers_count_together_follow_it_too(store) -> None:
     def post(now: float) -> Any:
-        return store.run(lambda connection: rates.admit(connection, what="w", who="a", limit=2, now=now))
+        return store.run(lambda connection: rate_limiter.admit(connection, what="w", who="a", limit=2, now=now))
 
     assert [await post(now) for now in (START + YEAR_S, START + YEAR_S, START, START)] == [None] * 4
     assert 0 < await post(START + 1) <= 60

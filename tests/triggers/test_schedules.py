@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svcnb.emulator.clock import Clock
+from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.triggers.schedules import Schedules
 from svcnb.emulator.triggers.store import from_json
 

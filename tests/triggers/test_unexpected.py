@@ -10,8 +10,8 @@ import logging
 
 import pytest
 
-from svcnb.emulator.store import Store, StoreUnavailable
-from svcnb.emulator.triggers import lanes
+from svcnb.emulator.platform.store import Store, StoreUnavailable
+from svcnb.emulator.triggers import queue
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ TRIES = 20
 @pytest.fixture(autouse=True)
 def without_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lane that fails again and again does so quickly, so that a test is soon red."""
-    monkeypatch.setattr(lanes, "_STORE_RETRY_S", 0.01)
-    monkeypatch.setattr(lanes, "_LONGEST_PAUSE_S", 0.05)
+    monkeypatch.setattr(queue, "_STORE_RETRY_S", 0.01)
+    monkeypatch.setattr(queue, "_LONGEST_PAUSE_S", 0.05)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ async def test_a_run_whose_input_cannot_be_read_fails_and_the_next_one_begins(pa
     parts.lanes.wake(trigger.id)
     bad, good = await parts.ended(trigger)
     assert (bad.status, good.status) == ("failed", "success")
-    assert bad.error == lanes.BROKEN.format("JSONDecodeError")
+    assert bad.error == queue.BROKEN.format("JSONDecodeError")
     assert "run bad could not be executed" in told(caplog)
 
 
@@ -167,7 +167,7 @@ async def test_a_schedule_that_cannot_be_read_does_not_keep_others_waiting(store
 async def test_runs_that_could_not_be_looked_for_at_the_start_are_looked_for_again(door, monkeypatch):
     from svcnb.emulator.triggers import service
 
-    triggers = door.service.triggers
+    triggers = door.service.get_triggers()
     monkeypatch.setattr(service, "_LOOK_S", 0.05)
     looks = 0
 

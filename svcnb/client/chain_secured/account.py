@@ -11,8 +11,8 @@ from svcnb.client.chain import history
 from svcnb.client.chain.history import AuditEntry, Change, Permission
 from svcnb.client.chain_secured import account_flows, explain_flow
 from svcnb.client.chain_secured.models import OnChain, Transfer
-from svcnb.client.chain_secured.nouns import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
 from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.chain_secured.resources import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
 from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Preview, Receipt
 from svcnb.client.resources.billing import Billing

@@ -12,7 +12,7 @@ from svcnb.client.calls import Flow
 from svcnb.client.chain.history import AuditEntry, Change, Permission
 from svcnb.client.chain_secured import account_flows, explain_flow
 from svcnb.client.chain_secured.account import ChainSecuredAccount, KnownAccount, audit, diff, permissions
-from svcnb.client.chain_secured.async_nouns import (
+from svcnb.client.chain_secured.async_resources import (
     AsyncOnChainActions,
     AsyncOnChainGroups,
     AsyncOnChainUsageKeys,

@@ -10,7 +10,7 @@ from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.diagnosis import diagnose
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.explain import AskedFor
-from svcnb.client.picture import Picture, master_wallet_of
+from svcnb.client.permission_snapshot import Picture, master_wallet_of
 
 if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation

@@ -60,7 +60,7 @@ class Accounts(Resource):
             BadRequest: The account is ChainSecured already.
             Forbidden: The key is not the account's master key.
         """
-        from svcnb.client.chain_secured.door import ChainSecured
+        from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session).convert(owner, confirm=confirm)
 
@@ -79,6 +79,6 @@ class AsyncAccounts(AsyncResource):
 
     async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """See `Accounts.convert`."""
-        from svcnb.client.chain_secured.async_door import AsyncChainSecured
+        from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
 
         return await AsyncChainSecured(self._session).convert(owner, confirm=confirm)

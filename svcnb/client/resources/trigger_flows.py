@@ -14,10 +14,10 @@ from urllib.parse import quote
 from svcnb.client.calls import Answer, Call, Flow, Request, ask, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
-from svcnb.client.exchange import failure
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import CronPreview, EventPreview, Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, source_or_cid
+from svcnb.client.request import failure
 from svcnb.client.resources import group_flows, usage_key_flows
 from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret

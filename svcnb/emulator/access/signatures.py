@@ -5,8 +5,8 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable
 
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import EndpointFailure
+from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.envelope_rules import EnvelopeRefused, check_envelope, signature_bytes
 from svcnb.protocol.errors import MalformedSignature
 from svcnb.protocol.signature import SIGNATURE_BYTES, recover_address

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from svcnb.emulator.access.signatures import ContractCheck, verify_envelope
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.errors import EndpointFailure, StructuredError
+from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S
 from svcnb.protocol.typed_data import Flow
 from svcnb.protocol.vocabulary import Vocabulary

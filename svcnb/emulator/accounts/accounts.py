@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from svcnb.emulator.access.guards import KEY_PRESENT, identify
-from svcnb.emulator.access.rate import NEW_ACCOUNT_RATE
-from svcnb.emulator.accounts.relay import write
+from svcnb.emulator.access.guards import KEY_PRESENT, Access
+from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.errors import ServiceError, StructuredError, Unavailable
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
+from svcnb.emulator.platform.faults import Faults
+from svcnb.emulator.platform.store import Store
+from svcnb.emulator.platform.token_bucket import TokenBuckets
+from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash
 from svcnb.protocol.wire.accounts import NewAccountRequest, NewAccountResponse
+
+if TYPE_CHECKING:
+    from svcnb.emulator.billing.ledger import Ledger
+    from svcnb.emulator.billing.processor import Processor
 
 _LOG = logging.getLogger(__name__)
 _TAG: Final = "Account"
@@ -24,72 +32,120 @@ MASTER_WALLET_NAME: Final = "AMW"
 MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of this noun."""
-    return [
-        Endpoint(
-            "POST",
-            f"{API}/new_account",
-            new_account,
-            request=NewAccountRequest,
-            response=NewAccountResponse,
-            guards=(NEW_ACCOUNT_RATE,),
-            errors=frozenset({400}),
-            tag=_TAG,
-        ),
-        Endpoint("GET", f"{API}/account_exists", account_exists, response=bool, guards=(KEY_PRESENT,), tag=_TAG),
-    ]
+class Accounts:
+    """Endpoints that create an account and look for one.
 
-
-async def new_account(call: Call, body: NewAccountRequest) -> NewAccountResponse:
-    """Creates an account and shows its key, this once.
-
-    The account is a wallet: the key is the base64 of its secret, and the wallet is registered as the Account Master
-    Wallet. Takes as long as two transactions.
+    Args:
+        contract: Calls of the contract.
+        custody: Derives keys.
+        processor: Makes the customer of a new account.
+        ledger: Gives starter credits.
+        access: Resolves keys.
+        faults: Injected failures of the chain.
+        store: Where servers that share a database count new accounts.
+        settings: Starter credits, and how often an address may create accounts.
     """
-    service = call.service
-    await service.faults.check("chain")
-    path = service.custody.new_path()
-    secret = service.custody.wallet_secret(path)
-    address = address_of(secret)
-    api_key = base64.b64encode(secret).decode()
-    hashed = key_hash(api_key)
-    await write(call, "newAccount", hashed, True, body.account_name, body.account_description or "", address)  # noqa: FBT003 - the contract's arguments have no names
-    await _register_master_wallet(call, hashed, address, path)
-    try:
-        await service.processor.ensure_customer(address, body.email or None)
-    except ServiceError:
-        # Best effort (reference facts 2.2): the customer is made at the first payment otherwise.
-        _LOG.warning("no customer at the payment processor for %s yet", address, exc_info=True)
-    if service.settings.starter_credits and service.settings.billing_enabled:
-        await service.ledger.starter_credit(address, service.settings.starter_credits)
-    return NewAccountResponse(api_key=api_key, wallet_address=address)
 
+    def __init__(
+        self,
+        *,
+        contract: ContractCalls,
+        custody: Custody,
+        processor: Processor,
+        ledger: Ledger,
+        access: Access,
+        faults: Faults,
+        store: Store,
+        settings: Settings,
+    ) -> None:
+        self._contract = contract
+        self._custody = custody
+        self._processor = processor
+        self._ledger = ledger
+        self._access = access
+        self._faults = faults
+        self._store = store
+        self._settings = settings
+        self._buckets = TokenBuckets(settings.new_account_burst)
 
-async def _register_master_wallet(call: Call, hashed: int, address: str, path: int) -> None:
-    # An account without its wallet must not stay behind when the chain stumbles between the two writes.
-    for attempt in range(1, _ATTEMPTS + 1):
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of this noun."""
+        return [
+            Endpoint(
+                "POST",
+                f"{API}/new_account",
+                self.new_account,
+                request=NewAccountRequest,
+                response=NewAccountResponse,
+                guards=(Guard(self._within_rate, frozenset({429})),),
+                errors=frozenset({400}),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "GET", f"{API}/account_exists", self.account_exists, response=bool, guards=(KEY_PRESENT,), tag=_TAG
+            ),
+        ]
+
+    async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
+        """Creates an account and shows its key, this once.
+
+        The account is a wallet: the key is the base64 of its secret, and the wallet is registered as the Account Master
+        Wallet. Takes as long as two transactions.
+        """
+        await self._faults.check("chain")
+        path = self._custody.new_path()
+        secret = self._custody.wallet_secret(path)
+        address = address_of(secret)
+        api_key = base64.b64encode(secret).decode()
+        hashed = key_hash(api_key)
+        managed = True
+        await self._contract.write(
+            "newAccount", hashed, managed, body.account_name, body.account_description or "", address
+        )
+        await self._register_master_wallet(hashed, address, path)
         try:
-            await write(
-                call, "registerWalletDerivation", hashed, address, path, MASTER_WALLET_NAME, MASTER_WALLET_DESCRIPTION
-            )
-        except Unavailable:
-            if attempt == _ATTEMPTS:
+            await self._processor.ensure_customer(address, body.email or None)
+        except ServiceError:
+            # Best effort (reference facts 2.2): the customer is made at the first payment otherwise.
+            _LOG.warning("no customer at the payment processor for %s yet", address, exc_info=True)
+        if self._settings.starter_credits and self._settings.billing_enabled:
+            await self._ledger.starter_credit(address, self._settings.starter_credits)
+        return NewAccountResponse(api_key=api_key, wallet_address=address)
+
+    async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:
+        # An account without its wallet must not stay behind when the chain stumbles between the two writes.
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                await self._contract.write(
+                    "registerWalletDerivation", hashed, address, path, MASTER_WALLET_NAME, MASTER_WALLET_DESCRIPTION
+                )
+            except Unavailable:
+                if attempt == _ATTEMPTS:
+                    raise
+                await asyncio.sleep(0.1 * attempt)
+            else:
+                return
+
+    async def account_exists(self, call: Call, _given: None) -> bool:
+        """Tells whether the key resolves to an account that the service may manage.
+
+        False for an unknown key, and for a ChainSecured account.
+        """
+        try:
+            caller = await self._access.identify(call)
+        except StructuredError as error:
+            if error.status != _UNAUTHORIZED:
                 raise
-            await asyncio.sleep(0.1 * attempt)
-        else:
-            return
+            return False
+        return caller.managed
 
-
-async def account_exists(call: Call, _given: None) -> bool:
-    """Tells whether the key resolves to an account that the service may manage.
-
-    False for an unknown key, and for a ChainSecured account.
-    """
-    try:
-        caller = await identify(call)
-    except StructuredError as error:
-        if error.status != _UNAUTHORIZED:
-            raise
-        return False
-    return caller.managed
+    async def _within_rate(self, call: Call) -> None:
+        """Limits how often one address creates accounts (reference facts G26)."""
+        client = call.request.client
+        if not await self._buckets.take_among_all(self._store, client.host if client else ""):
+            raise StructuredError(
+                429,
+                "Too many accounts were created from this address within a minute.",
+                fix="Wait a minute, or use one of the accounts that exist.",
+                headers={"Retry-After": "2"},
+            )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.accounts.relay import error_text, require_owner, view, write
-from svcnb.emulator.accounts.rows import managed
+from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
+from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
@@ -16,53 +16,60 @@ from svcnb.protocol.wire.base import Success
 _TAG: Final = "Actions"
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of this noun."""
-    return managed(
-        _TAG,
-        ("add_action", add_action, AddActionRequest, Success),
-        ("delete_action", delete_action, DeleteActionRequest, Success),
-        ("update_action_metadata", update_metadata, UpdateActionMetadataRequest, Success),
-    )
+class Actions:
+    """Endpoints of registered actions.
 
+    Args:
+        contract: Calls of the contract.
+        managed: Makes the rows.
+    """
 
-async def add_action(call: Call, body: AddActionRequest) -> Success:
-    """Registers an action under its CID, or changes its name and description. Needs the account key."""
-    require_owner(call.caller)
-    action = int(hashed_cid(body.action_ipfs_cid), 16)
-    await write(call, "addAction", call.caller.master_hash, body.name, body.description, action)
-    return Success()
+    def __init__(self, contract: ContractCalls, managed: ManagedRows) -> None:
+        self._contract = contract
+        self._managed = managed
 
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of this noun."""
+        return self._managed.rows(
+            _TAG,
+            ("add_action", self.add_action, AddActionRequest, Success),
+            ("delete_action", self.delete_action, DeleteActionRequest, Success),
+            ("update_action_metadata", self.update_metadata, UpdateActionMetadataRequest, Success),
+        )
 
-async def delete_action(call: Call, body: DeleteActionRequest) -> Success:
-    """Removes an action from the account and from every group of it. Needs the account key."""
-    require_owner(call.caller)
-    master, action = call.caller.master_hash, int(body.hashed_cid, 16)
-    if not await _known(call, action):
-        # The contract removes what is not there without a word; the caller mistyped and should know.
-        raise EndpointFailure(404, error_text("ActionDoesNotExist", (master, 0, action)))
-    await write(call, "removeAction", master, action)
-    return Success()
+    async def add_action(self, call: Call, body: AddActionRequest) -> Success:
+        """Registers an action under its CID, or changes its name and description. Needs the account key."""
+        require_owner(call.caller)
+        action = int(hashed_cid(body.action_ipfs_cid), 16)
+        await self._contract.write("addAction", call.caller.master_hash, body.name, body.description, action)
+        return Success()
 
+    async def delete_action(self, call: Call, body: DeleteActionRequest) -> Success:
+        """Removes an action from the account and from every group of it. Needs the account key."""
+        require_owner(call.caller)
+        master, action = call.caller.master_hash, int(body.hashed_cid, 16)
+        if not await self._known(call, action):
+            # The contract removes what is not there without a word; the caller mistyped and should know.
+            raise EndpointFailure(404, error_text("ActionDoesNotExist", (master, 0, action)))
+        await self._contract.write("removeAction", master, action)
+        return Success()
 
-async def update_metadata(call: Call, body: UpdateActionMetadataRequest) -> Success:
-    """Changes name and description of a registered action. Needs the account key."""
-    require_owner(call.caller)
-    await write(
-        call,
-        "updateActionMetadata",
-        call.caller.master_hash,
-        int(body.hashed_cid, 16),
-        0,
-        body.name,
-        body.description,
-    )
-    return Success()
+    async def update_metadata(self, call: Call, body: UpdateActionMetadataRequest) -> Success:
+        """Changes name and description of a registered action. Needs the account key."""
+        require_owner(call.caller)
+        await self._contract.write(
+            "updateActionMetadata",
+            call.caller.master_hash,
+            int(body.hashed_cid, 16),
+            0,
+            body.name,
+            body.description,
+        )
+        return Success()
 
-
-async def _known(call: Call, action: int) -> bool:
-    master = call.caller.master_hash
-    if await view(call, "groupIdsForAction", master, action):
-        return True
-    registered = await view(call, "listActions", master, 0, MAX_U64)
-    return any(entry[0] == action for entry in registered)
+    async def _known(self, call: Call, action: int) -> bool:
+        master = call.caller.master_hash
+        if await self._contract.view("groupIdsForAction", master, action):
+            return True
+        registered = await self._contract.view("listActions", master, 0, MAX_U64)
+        return any(entry[0] == action for entry in registered)

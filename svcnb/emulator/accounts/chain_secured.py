@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 from typing import Final
 
-from svcnb.emulator.access.guards import FUNDED, KEY
 from svcnb.emulator.access.signatures import verify_envelope
-from svcnb.emulator.accounts.relay import WRITE_ERRORS, require_master, write
+from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS, ContractCalls, require_master
+from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.faults import Faults
 from svcnb.protocol.typed_data import Flow
+from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.accounts import ConvertAccountRequest
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.signatures import SignedRequest
@@ -30,104 +33,134 @@ _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
 """The chain can be asked whether a contract wallet takes a signature for its own (specification 5.6.3)."""
 
 
-def endpoints(*, charge_convert: bool) -> list[Endpoint]:
-    """The rows of this noun.
+class ChainSecured:
+    """Endpoints that a wallet opens with its signature.
 
     Args:
-        charge_convert: Whether conversion costs a management call.
+        contract: Calls of the contract.
+        custody: Derives keys.
+        clock: Time of signatures.
+        chain: Asks contract wallets.
+        faults: Injected failures of the chain.
+        vocabulary: Names of the service.
+        guards: Guards of the conversion.
+        convert_cents: Price of the conversion in cents.
     """
-    return [
-        Endpoint(
-            "POST",
-            f"{API}/create_wallet_with_signature",
-            create_wallet_with_signature,
-            request=CreateWalletWithSignatureRequest,
-            response=SignedWalletResponse,
-            answers_for=(_CONTRACT_ASKED,),
-            errors=frozenset({400}),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "POST",
-            f"{API}/add_usage_api_key_with_signature",
-            add_usage_api_key_with_signature,
-            request=AddUsageApiKeyWithSignatureRequest,
-            response=SignedUsageApiKeyResponse,
-            answers_for=(_CONTRACT_ASKED,),
-            errors=frozenset({400}),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "POST",
-            f"{API}/convert_to_chain_secured_account",
-            convert_to_chain_secured_account,
-            request=ConvertAccountRequest,
-            response=Success,
-            guards=(KEY, FUNDED) if charge_convert else (KEY,),
-            price_cents=MANAGEMENT_COST_CENTS if charge_convert else 0,
-            errors=WRITE_ERRORS,
-            tag=_TAG,
-        ),
-    ]
 
+    def __init__(
+        self,
+        *,
+        contract: ContractCalls,
+        custody: Custody,
+        clock: Clock,
+        chain: Chain,
+        faults: Faults,
+        vocabulary: Vocabulary,
+        guards: tuple[Guard, ...],
+        convert_cents: int,
+    ) -> None:
+        self._contract = contract
+        self._custody = custody
+        self._clock = clock
+        self._chain = chain
+        self._faults = faults
+        self._vocabulary = vocabulary
+        self._guards = guards
+        self._convert_cents = convert_cents
 
-async def create_wallet_with_signature(call: Call, body: CreateWalletWithSignatureRequest) -> SignedWalletResponse:
-    """Creates a wallet for whoever signs.
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of the signed endpoints."""
+        return [
+            Endpoint(
+                "POST",
+                f"{API}/create_wallet_with_signature",
+                self.create_wallet_with_signature,
+                request=CreateWalletWithSignatureRequest,
+                response=SignedWalletResponse,
+                answers_for=(_CONTRACT_ASKED,),
+                errors=frozenset({400}),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "POST",
+                f"{API}/add_usage_api_key_with_signature",
+                self.add_usage_api_key_with_signature,
+                request=AddUsageApiKeyWithSignatureRequest,
+                response=SignedUsageApiKeyResponse,
+                answers_for=(_CONTRACT_ASKED,),
+                errors=frozenset({400}),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "POST",
+                f"{API}/convert_to_chain_secured_account",
+                self.convert_to_chain_secured_account,
+                request=ConvertAccountRequest,
+                response=Success,
+                guards=self._guards,
+                price_cents=self._convert_cents,
+                errors=WRITE_ERRORS,
+                tag=_TAG,
+            ),
+        ]
 
-    It belongs to no account until its owner registers it on chain (registerWalletDerivation).
-    """
-    await _verify(call, body, Flow.CREATE_WALLET)
-    _, address, path = _new_wallet(call)
-    return SignedWalletResponse(wallet_address=address, derivation_path=hex(path))
+    async def create_wallet_with_signature(
+        self, _call: Call, body: CreateWalletWithSignatureRequest
+    ) -> SignedWalletResponse:
+        """Creates a wallet for whoever signs.
 
+        It belongs to no account until its owner registers it on chain (registerWalletDerivation).
+        """
+        await self._verify(body, Flow.CREATE_WALLET)
+        _, address, path = self._new_wallet()
+        return SignedWalletResponse(wallet_address=address, derivation_path=hex(path))
 
-async def add_usage_api_key_with_signature(
-    call: Call, body: AddUsageApiKeyWithSignatureRequest
-) -> SignedUsageApiKeyResponse:
-    """Makes a usage key for whoever signs, and shows it this once.
+    async def add_usage_api_key_with_signature(
+        self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
+    ) -> SignedUsageApiKeyResponse:
+        """Makes a usage key for whoever signs, and shows it this once.
 
-    It opens nothing until the account's admin wallet sets it on chain (setUsageApiKey).
-    """
-    await _verify(call, body, Flow.ADD_USAGE_API_KEY)
-    secret, address, path = _new_wallet(call)
-    return SignedUsageApiKeyResponse(
-        usage_api_key=base64.b64encode(secret).decode(), wallet_address=address, derivation_path=hex(path)
-    )
-
-
-async def convert_to_chain_secured_account(call: Call, body: ConvertAccountRequest) -> Success:
-    """Hands the account to a wallet, for good.
-
-    Needs the account key and the new admin wallet's signature. Groups, wallets, keys and credit stay; the account key
-    can no longer write.
-    """
-    signer = await _verify(call, body, Flow.CONVERT_ACCOUNT)
-    if signer != body.new_admin_wallet_address:
-        raise EndpointFailure(
-            400,
-            f"The envelope is signed by {signer}, and new_admin_wallet_address is {body.new_admin_wallet_address}: "
-            "the new admin wallet itself must sign",
+        It opens nothing until the account's admin wallet sets it on chain (setUsageApiKey).
+        """
+        await self._verify(body, Flow.ADD_USAGE_API_KEY)
+        secret, address, path = self._new_wallet()
+        return SignedUsageApiKeyResponse(
+            usage_api_key=base64.b64encode(secret).decode(), wallet_address=address, derivation_path=hex(path)
         )
-    require_master(call.caller)
-    await write(call, "convertToChainSecuredAccount", call.caller.master_hash, signer)
-    return Success()
 
+    async def convert_to_chain_secured_account(self, call: Call, body: ConvertAccountRequest) -> Success:
+        """Hands the account to a wallet, for good.
 
-async def _verify(call: Call, body: SignedRequest, flow: Flow) -> str:
-    service = call.service
-    return await verify_envelope(
-        body.typed_data,
-        body.signature,
-        flow=flow,
-        chain_id=service.chain.chain_id,
-        clock=service.clock,
-        vocabulary=service.vocabulary,
-        is_valid_contract_signature=service.is_valid_contract_signature,
-    )
+        Needs the account key and the new admin wallet's signature. Groups, wallets, keys and credit stay; the account
+        key can no longer write.
+        """
+        signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
+        if signer != body.new_admin_wallet_address:
+            raise EndpointFailure(
+                400,
+                f"The envelope is signed by {signer}, and new_admin_wallet_address is {body.new_admin_wallet_address}: "
+                "the new admin wallet itself must sign",
+            )
+        require_master(call.caller)
+        await self._contract.write("convertToChainSecuredAccount", call.caller.master_hash, signer)
+        return Success()
 
+    async def _verify(self, body: SignedRequest, flow: Flow) -> str:
+        return await verify_envelope(
+            body.typed_data,
+            body.signature,
+            flow=flow,
+            chain_id=self._chain.chain_id,
+            clock=self._clock,
+            vocabulary=self._vocabulary,
+            is_valid_contract_signature=self._accepts,
+        )
 
-def _new_wallet(call: Call) -> tuple[bytes, str, int]:
-    custody = call.service.custody
-    path = custody.new_path()
-    secret = custody.wallet_secret(path)
-    return secret, address_of(secret), path
+    async def _accepts(self, address: str, digest: bytes, signature: bytes) -> bool:
+        await self._faults.check("chain")
+        return await self._chain.is_valid_signature(address, digest, signature)
+
+    def _new_wallet(self) -> tuple[bytes, str, int]:
+        path = self._custody.new_path()
+        secret = self._custody.wallet_secret(path)
+        return secret, address_of(secret), path

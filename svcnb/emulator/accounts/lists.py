@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from svcnb.emulator.access.guards import KEY, KEY_PRESENT, identify
-from svcnb.emulator.accounts.creation_order import in_order
-from svcnb.emulator.accounts.relay import view
+from svcnb.emulator.access.guards import KEY_PRESENT, Access
+from svcnb.emulator.accounts.contract_calls import ContractCalls
+from svcnb.emulator.accounts.creation_order import CreationOrder, in_order
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.settings import Settings
 from svcnb.protocol.limits import MAX_U64
 from svcnb.protocol.wire.actions import ActionItem
 from svcnb.protocol.wire.groups import GroupItem
@@ -22,101 +23,118 @@ _ANY_ACTION: Final = "Any action"
 _ANY_WALLET: Final = "Any wallet"
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of the lists."""
-    rows = (
-        ("list_api_keys", list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
-        ("list_groups", list_groups, PageQuery, list[GroupItem], "Groups", ()),
-        ("list_wallets", list_wallets, PageQuery, list[WalletItem], "Wallets", ()),
-        ("list_wallets_in_group", list_wallets_in_group, GroupWalletsQuery, list[WalletItem], "Wallets", (404,)),
-        ("list_actions", list_actions, ActionsQuery, list[ActionItem], "Actions", (404,)),
-    )
-    return [
-        Endpoint(
-            "GET",
-            f"{API}/{name}",
-            handler,
-            query=query,
-            response=response,
-            # The key is looked up after the query was read (reference facts 2.1), by the handler.
-            guards=(KEY_PRESENT,),
-            answers_for=(KEY,),
-            errors=frozenset(errors),
-            tag=tag,
+class Lists:
+    """Endpoints of the free lists.
+
+    Args:
+        contract: Calls of the contract.
+        creation_order: Order of lists that lost an entry.
+        access: Resolves keys.
+        settings: Sizes of pages.
+    """
+
+    def __init__(
+        self, contract: ContractCalls, creation_order: CreationOrder, access: Access, settings: Settings
+    ) -> None:
+        self._contract = contract
+        self._creation_order = creation_order
+        self._access = access
+        self._settings = settings
+
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of the lists."""
+        rows = (
+            ("list_api_keys", self.list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
+            ("list_groups", self.list_groups, PageQuery, list[GroupItem], "Groups", ()),
+            ("list_wallets", self.list_wallets, PageQuery, list[WalletItem], "Wallets", ()),
+            (
+                "list_wallets_in_group",
+                self.list_wallets_in_group,
+                GroupWalletsQuery,
+                list[WalletItem],
+                "Wallets",
+                (404,),
+            ),
+            ("list_actions", self.list_actions, ActionsQuery, list[ActionItem], "Actions", (404,)),
         )
-        for name, handler, query, response, tag, errors in rows
-    ]
+        return [
+            Endpoint(
+                "GET",
+                f"{API}/{name}",
+                handler,
+                query=query,
+                response=response,
+                # The key is looked up after the query was read (reference facts 2.1), by the handler.
+                guards=(KEY_PRESENT,),
+                answers_for=(self._access.key,),
+                errors=frozenset(errors),
+                tag=tag,
+            )
+            for name, handler, query, response, tag, errors in rows
+        ]
 
+    async def list_api_keys(self, call: Call, query: PageQuery) -> list[ApiKeyItem]:
+        """Usage keys of the account: what they may do, never the keys."""
+        rows = await self._page(call, query, "listApiKeys")
+        return [_api_key(row) for row in rows]
 
-async def list_api_keys(call: Call, query: PageQuery) -> list[ApiKeyItem]:
-    """Usage keys of the account: what they may do, never the keys."""
-    rows = await _page(call, query, "listApiKeys")
-    return [_api_key(row) for row in rows]
+    async def list_groups(self, call: Call, query: PageQuery) -> list[GroupItem]:
+        """Groups of the account."""
+        rows = await self._page(call, query, "listGroups")
+        return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
 
+    async def list_wallets(self, call: Call, query: PageQuery) -> list[WalletItem]:
+        """Wallets of the account in order of registration; the first is the Account Master Wallet."""
+        rows = await self._page(call, query, "listPkps")
+        positions = await self._positions(call, rows)
+        return [_wallet(row, positions) for row in rows]
 
-async def list_groups(call: Call, query: PageQuery) -> list[GroupItem]:
-    """Groups of the account."""
-    rows = await _page(call, query, "listGroups")
-    return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
+    async def list_wallets_in_group(self, call: Call, query: GroupWalletsQuery) -> list[WalletItem]:
+        """Wallets that a group permits, registered in the account or not."""
+        rows = await self._page(call, query, "listWalletsInGroup", query.group_id)
+        positions = await self._positions(call, rows)
+        return [_wallet(row, positions) for row in rows]
 
+    async def list_actions(self, call: Call, query: ActionsQuery) -> list[ActionItem]:
+        """Actions of the account, or those that a group permits, registered or not."""
+        if query.group_id:
+            rows = await self._page(call, query, "listActionsInGroup", query.group_id)
+        else:
+            rows = await self._page(call, query, "listActions")
+        return [_action(row) for row in rows]
 
-async def list_wallets(call: Call, query: PageQuery) -> list[WalletItem]:
-    """Wallets of the account in order of registration; the first is the Account Master Wallet."""
-    rows = await _page(call, query, "listPkps")
-    positions = await _positions(call, rows)
-    return [_wallet(row, positions) for row in rows]
-
-
-async def list_wallets_in_group(call: Call, query: GroupWalletsQuery) -> list[WalletItem]:
-    """Wallets that a group permits, registered in the account or not."""
-    rows = await _page(call, query, "listWalletsInGroup", query.group_id)
-    positions = await _positions(call, rows)
-    return [_wallet(row, positions) for row in rows]
-
-
-async def list_actions(call: Call, query: ActionsQuery) -> list[ActionItem]:
-    """Actions of the account, or those that a group permits, registered or not."""
-    if query.group_id:
-        rows = await _page(call, query, "listActionsInGroup", query.group_id)
-    else:
-        rows = await _page(call, query, "listActions")
-    return [_action(row) for row in rows]
-
-
-async def _page(call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
-    """One page in creation order; a page larger than the list is the whole list (reference facts 2.4.1)."""
-    caller = await identify(call)
-    settings = call.service.settings
-    size = settings.default_page_size if query.page_size is None else query.page_size
-    if settings.max_page_size is not None:
-        size = min(size, settings.max_page_size)
-    rows: Sequence[Any] = await _ordered(call, caller.master_hash, function, *arguments, page=(query.page_number, size))
-    if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-        # A short answer is the last page, or the whole of a list that is shorter than a page: the first page tells.
-        first: Sequence[Any] = await view(call, function, caller.master_hash, *arguments, 0, size)
-        if len(first) < size:
-            return []
-    return rows
-
-
-async def _ordered(
-    call: Call, master_hash: int, function: str, *arguments: int, page: tuple[int, int]
-) -> Sequence[Any]:
-    number, size = page
-    order = await call.service.creation_order.of(function, master_hash, *arguments) if size else {}
-    if not order:
-        rows: Sequence[Any] = await view(call, function, master_hash, *arguments, number, size)
+    async def _page(self, call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
+        """One page in creation order; a page larger than the list is the whole list (reference facts 2.4.1)."""
+        caller = await self._access.identify(call)
+        settings = self._settings
+        size = settings.default_page_size if query.page_size is None else query.page_size
+        if settings.max_page_size is not None:
+            size = min(size, settings.max_page_size)
+        rows: Sequence[Any] = await self._ordered(
+            caller.master_hash, function, *arguments, page=(query.page_number, size)
+        )
+        if settings.strict_paging and query.page_number and 0 < len(rows) < size:
+            # A short answer is the last page, or the whole of a list that is shorter than a page: the first page tells.
+            first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
+            if len(first) < size:
+                return []
         return rows
-    everything = in_order(await view(call, function, master_hash, *arguments, 0, MAX_U64), order, function)
-    return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
+    async def _ordered(self, master_hash: int, function: str, *arguments: int, page: tuple[int, int]) -> Sequence[Any]:
+        number, size = page
+        order = await self._creation_order.of(function, master_hash, *arguments) if size else {}
+        if not order:
+            rows: Sequence[Any] = await self._contract.view(function, master_hash, *arguments, number, size)
+            return rows
+        everything = in_order(await self._contract.view(function, master_hash, *arguments, 0, MAX_U64), order, function)
+        return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
-async def _positions(call: Call, rows: Sequence[Any]) -> dict[str, int]:
-    """Position of each wallet in order of registration; the contract's list does not carry it."""
-    if not rows:
-        return {}
-    everything = await _ordered(call, call.caller.master_hash, "listPkps", page=(0, MAX_U64))
-    return {entry[1].lower(): position for position, entry in enumerate(everything)}
+    async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:
+        """Position of each wallet in order of registration; the contract's list does not carry it."""
+        if not rows:
+            return {}
+        everything = await self._ordered(call.caller.master_hash, "listPkps", page=(0, MAX_U64))
+        return {entry[1].lower(): position for position, entry in enumerate(everything)}
 
 
 def _api_key(row: Any) -> ApiKeyItem:

@@ -1,23 +1,62 @@
-"""All endpoints of what accounts own; those that make one, and tell about the service, are loaded before these."""
+"""All endpoints of what accounts own. Those that create an account are loaded before these."""
 
 from __future__ import annotations
 
-from svcnb.emulator.accounts import actions, chain_secured, groups, lists, usage_keys, wallets
+from typing import TYPE_CHECKING
+
+from svcnb.emulator.accounts.actions import Actions
+from svcnb.emulator.accounts.chain_secured import ChainSecured
+from svcnb.emulator.accounts.groups import Groups
+from svcnb.emulator.accounts.lists import Lists
+from svcnb.emulator.accounts.managed import ManagedRows
+from svcnb.emulator.accounts.usage_keys import UsageKeys
+from svcnb.emulator.accounts.wallets import Wallets
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.settings import Settings
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
+
+if TYPE_CHECKING:
+    from svcnb.emulator.access.guards import Access
+    from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.accounts.contract_calls import ContractCalls
+    from svcnb.emulator.accounts.creation_order import CreationOrder
+    from svcnb.emulator.billing.guards import BillingGuards
+    from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.keys.custody import Custody
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.faults import Faults
+    from svcnb.emulator.settings import Settings
 
 
-def endpoints(settings: Settings) -> list[Endpoint]:
-    """The rows of this area.
-
-    Args:
-        settings: Whether conversion costs something.
-    """
+def endpoints(
+    *,
+    settings: Settings,
+    contract: ContractCalls,
+    creation_order: CreationOrder,
+    chain: Chain,
+    custody: Custody,
+    clock: Clock,
+    permissions: PermissionCache,
+    access: Access,
+    billing: BillingGuards,
+    faults: Faults,
+) -> list[Endpoint]:
+    """The rows of this area."""
+    managed = ManagedRows(access.key, billing.funded)
+    charged = settings.charge_convert
     return [
-        *usage_keys.endpoints(),
-        *wallets.endpoints(),
-        *groups.endpoints(),
-        *actions.endpoints(),
-        *lists.endpoints(),
-        *chain_secured.endpoints(charge_convert=settings.charge_convert),
+        *UsageKeys(contract, custody, clock, permissions, managed).endpoints(),
+        *Wallets(contract, custody, managed).endpoints(),
+        *Groups(contract, managed).endpoints(),
+        *Actions(contract, managed).endpoints(),
+        *Lists(contract, creation_order, access, settings).endpoints(),
+        *ChainSecured(
+            contract=contract,
+            custody=custody,
+            clock=clock,
+            chain=chain,
+            faults=faults,
+            vocabulary=settings.vocabulary,
+            guards=(access.key, billing.funded) if charged else (access.key,),
+            convert_cents=MANAGEMENT_COST_CENTS if charged else 0,
+        ).endpoints(),
     ]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
-from svcnb.emulator.accounts.relay import error_text, require_owner, write, write_together
-from svcnb.emulator.accounts.rows import managed
+from svcnb.emulator.access.permission_cache import PermissionCache
+from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
+from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
+from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.hashes import key_hash
 from svcnb.protocol.limits import USAGE_KEY_CHAIN_BALANCE, USAGE_KEY_LIFETIME_S
 from svcnb.protocol.wire.base import Success
@@ -28,90 +31,109 @@ WALLET_NAME: Final = "API Key Wallet"
 WALLET_DESCRIPTION: Final = "Usage API Key Wallet"
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of this noun."""
-    return managed(
-        _TAG,
-        ("add_usage_api_key", add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
-        ("update_usage_api_key", update_usage_api_key, UpdateUsageApiKeyRequest, Success),
-        ("update_usage_api_key_metadata", update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
-        ("remove_usage_api_key", remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
-    )
+class UsageKeys:
+    """Endpoints of usage keys.
 
-
-async def add_usage_api_key(call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
-    """Creates a usage key and shows it, this once.
-
-    The key is the base64 of a fresh wallet's secret, and that wallet is registered in the account too. Needs the
-    account key.
+    Args:
+        contract: Calls of the contract.
+        custody: Derives keys.
+        clock: Time from which a key expires.
+        permissions: Finds keys by their hash.
+        managed: Makes the rows.
     """
-    require_owner(call.caller)
-    custody = call.service.custody
-    path = custody.new_path()
-    secret = custody.wallet_secret(path)
-    usage_api_key = base64.b64encode(secret).decode()
-    # The wallet goes first: where the two cannot be one step, a wallet that nobody uses is what may be left behind, and
-    # never a key without its wallet.
-    wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
-    await write_together(
-        call,
-        ("registerWalletDerivation", wallet),
-        ("setUsageApiKey", _permissions(call, key_hash(usage_api_key), body)),
-    )
-    return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
+    def __init__(
+        self,
+        contract: ContractCalls,
+        custody: Custody,
+        clock: Clock,
+        permissions: PermissionCache,
+        managed: ManagedRows,
+    ) -> None:
+        self._contract = contract
+        self._custody = custody
+        self._clock = clock
+        self._permissions = permissions
+        self._managed = managed
 
-async def update_usage_api_key(call: Call, body: UpdateUsageApiKeyRequest) -> Success:
-    """Replaces name, description and every permission of a usage key. Needs the account key."""
-    require_owner(call.caller)
-    hashed = await _existing(call, body.usage_api_key)
-    await write(call, "setUsageApiKey", *_permissions(call, hashed, body))
-    return Success()
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of this noun."""
+        return self._managed.rows(
+            _TAG,
+            ("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
+            ("update_usage_api_key", self.update_usage_api_key, UpdateUsageApiKeyRequest, Success),
+            ("update_usage_api_key_metadata", self.update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
+            ("remove_usage_api_key", self.remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
+        )
 
+    async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
+        """Creates a usage key and shows it, this once.
 
-async def update_metadata(call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
-    """Changes name and description of a usage key. Needs the account key."""
-    require_owner(call.caller)
-    hashed = await _existing(call, body.usage_api_key)
-    await write(call, "updateUsageApiKeyMetadata", call.caller.master_hash, hashed, body.name, body.description)
-    return Success()
+        The key is the base64 of a fresh wallet's secret, and that wallet is registered in the account too. Needs the
+        account key.
+        """
+        require_owner(call.caller)
+        path = self._custody.new_path()
+        secret = self._custody.wallet_secret(path)
+        usage_api_key = base64.b64encode(secret).decode()
+        # The wallet goes first: where the two cannot be one step, an unused wallet may be left behind, and never a key
+        # without its wallet.
+        wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
+        await self._contract.write_together(
+            ("registerWalletDerivation", wallet),
+            ("setUsageApiKey", self._arguments(call, key_hash(usage_api_key), body)),
+        )
+        return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
+    async def update_usage_api_key(self, call: Call, body: UpdateUsageApiKeyRequest) -> Success:
+        """Replaces name, description and every permission of a usage key. Needs the account key."""
+        require_owner(call.caller)
+        hashed = await self._existing(call, body.usage_api_key)
+        await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
+        return Success()
 
-async def remove_usage_api_key(call: Call, body: RemoveUsageApiKeyRequest) -> Success:
-    """Removes a usage key; it answers 401 from then on. Needs the account key."""
-    require_owner(call.caller)
-    hashed = await _existing(call, body.usage_api_key)
-    await write(call, "removeUsageApiKey", call.caller.master_hash, hashed)
-    return Success()
+    async def update_metadata(self, call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
+        """Changes name and description of a usage key. Needs the account key."""
+        require_owner(call.caller)
+        hashed = await self._existing(call, body.usage_api_key)
+        await self._contract.write(
+            "updateUsageApiKeyMetadata", call.caller.master_hash, hashed, body.name, body.description
+        )
+        return Success()
 
+    async def remove_usage_api_key(self, call: Call, body: RemoveUsageApiKeyRequest) -> Success:
+        """Removes a usage key; it answers 401 from then on. Needs the account key."""
+        require_owner(call.caller)
+        hashed = await self._existing(call, body.usage_api_key)
+        await self._contract.write("removeUsageApiKey", call.caller.master_hash, hashed)
+        return Success()
 
-def _permissions(call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
-    """Arguments of setUsageApiKey."""
-    return (
-        call.caller.master_hash,
-        hashed,
-        call.service.clock.now_s() + USAGE_KEY_LIFETIME_S,
-        USAGE_KEY_CHAIN_BALANCE,
-        body.name,
-        body.description,
-        body.can_create_groups,
-        body.can_delete_groups,
-        body.can_create_pkps,
-        body.manage_ipfs_ids_in_groups,
-        body.add_pkp_to_groups,
-        body.remove_pkp_from_groups,
-        body.execute_in_groups,
-    )
+    def _arguments(self, call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
+        """Arguments of setUsageApiKey."""
+        return (
+            call.caller.master_hash,
+            hashed,
+            self._clock.now_s() + USAGE_KEY_LIFETIME_S,
+            USAGE_KEY_CHAIN_BALANCE,
+            body.name,
+            body.description,
+            body.can_create_groups,
+            body.can_delete_groups,
+            body.can_create_pkps,
+            body.manage_ipfs_ids_in_groups,
+            body.add_pkp_to_groups,
+            body.remove_pkp_from_groups,
+            body.execute_in_groups,
+        )
 
-
-async def _existing(call: Call, key_or_hash: str) -> int:
-    """Hash of a usage key of the caller's account, given as the key or as the hash that ``list_api_keys`` shows."""
-    text = key_or_hash.strip()
-    if not text:
-        raise EndpointFailure(400, "usage_api_key is empty: send the key, or its api_key_hash from list_api_keys")
-    hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
-    found = await call.service.directory.by_hash(hashed)
-    if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-        # The contract would make a key of this hash: it only sets, so existence is checked here.
-        raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
-    return hashed
+    async def _existing(self, call: Call, key_or_hash: str) -> int:
+        """Hash of a usage key of the caller's account, given as the key or as the hash that ``list_api_keys`` shows."""
+        text = key_or_hash.strip()
+        if not text:
+            raise EndpointFailure(400, "usage_api_key is empty: send the key, or its api_key_hash from list_api_keys")
+        hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
+        found = await self._permissions.by_hash(hashed)
+        if found is None or found.is_master or found.master_hash != call.caller.master_hash:
+            # The contract would make a key of this hash: it only sets, so existence is checked here.
+            raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
+        return hashed

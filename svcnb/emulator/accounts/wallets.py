@@ -4,49 +4,46 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.emulator.access.guards import FUNDED, KEY
-from svcnb.emulator.accounts.relay import write
+from svcnb.emulator.accounts.contract_calls import ContractCalls
+from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
-from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wire.wallets import CreateWalletResponse
 
 _TAG: Final = "Wallets"
 NAME: Final = "Wallet"
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of this noun."""
-    path = f"{API}/create_wallet"
-    row = Endpoint(
-        "POST",
-        path,
-        create_wallet,
-        response=CreateWalletResponse,
-        guards=(KEY, FUNDED),
-        price_cents=MANAGEMENT_COST_CENTS,
-        errors=frozenset({400, 403}),
-        tag=_TAG,
-    )
-    old = Endpoint(
-        "GET",
-        path,
-        create_wallet,
-        response=CreateWalletResponse,
-        guards=(KEY, FUNDED),
-        price_cents=MANAGEMENT_COST_CENTS,
-        errors=frozenset({400, 403}),
-        headers={"Deprecation": "true", "Link": f'<{path}>; rel="successor-version"'},
-        deprecated=True,
-        tag=_TAG,
-    )
-    return [row, old]
+class Wallets:
+    """Endpoints of wallets that the service keeps.
 
+    Args:
+        contract: Calls of the contract.
+        custody: Derives keys.
+        managed: Makes the rows.
+    """
 
-async def create_wallet(call: Call, _given: None) -> CreateWalletResponse:
-    """Creates a wallet in the account. A usage key needs can_create_pkps."""
-    custody = call.service.custody
-    path = custody.new_path()
-    address = address_of(custody.wallet_secret(path))
-    await write(call, "registerWalletDerivation", call.caller.key_hash, address, path, NAME, NAME)
-    return CreateWalletResponse(wallet_address=address)
+    def __init__(self, contract: ContractCalls, custody: Custody, managed: ManagedRows) -> None:
+        self._contract = contract
+        self._custody = custody
+        self._managed = managed
+
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of wallets."""
+        errors = frozenset({400, 403})
+        link = f'<{API}/create_wallet>; rel="successor-version"'
+        made = ("create_wallet", self.create_wallet, None, CreateWalletResponse)
+        return [
+            self._managed.row("POST", *made, errors=errors, tag=_TAG),
+            self._managed.row(
+                "GET", *made, errors=errors, tag=_TAG, headers={"Deprecation": "true", "Link": link}, deprecated=True
+            ),
+        ]
+
+    async def create_wallet(self, call: Call, _given: None) -> CreateWalletResponse:
+        """Creates a wallet in the account. A usage key needs can_create_pkps."""
+        path = self._custody.new_path()
+        address = address_of(self._custody.wallet_secret(path))
+        await self._contract.write("registerWalletDerivation", call.caller.key_hash, address, path, NAME, NAME)
+        return CreateWalletResponse(wallet_address=address)

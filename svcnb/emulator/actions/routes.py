@@ -1,4 +1,4 @@
-"""Running actions, and telling the CID of a source."""
+"""Endpoints that run actions and compute the CID of a source."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
 
-from svcnb.emulator.access.guards import FUNDED, KEY, SHED
-from svcnb.emulator.actions.host import ActionHost
-from svcnb.emulator.actions.protocol import EngineUnavailable, Meter, Outcome
 from svcnb.emulator.actions.rules import require_may_execute, wallet_secret
 from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.answers import encode
 from svcnb.emulator.http.body import CallerGone
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+from svcnb.emulator.sandbox.host import ActionHost
+from svcnb.emulator.sandbox.protocol import EngineUnavailable, Meter, Outcome
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import hashed_cid
@@ -29,7 +28,20 @@ from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND
 from svcnb.protocol.wire.actions import RunActionRequest, RunActionResponse
 
 if TYPE_CHECKING:
-    from svcnb.protocol.vocabulary import Vocabulary
+    from svcnb.emulator.access.guards import Access
+    from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.actions.sources import SourceCache
+    from svcnb.emulator.actions.store import RunLog
+    from svcnb.emulator.billing.guards import BillingGuards
+    from svcnb.emulator.keys.custody import Custody
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.faults import Faults
+    from svcnb.emulator.platform.randomness import Randomness
+    from svcnb.emulator.sandbox.load import LoadGauge
+    from svcnb.emulator.sandbox.network import Network
+    from svcnb.emulator.sandbox.packages import Packages
+    from svcnb.emulator.sandbox.protocol import Engine
+    from svcnb.emulator.settings import Settings
 
 _TAG: Final = "Execution"
 _WATCH_AFTER_S: Final = 0.1
@@ -38,80 +50,200 @@ _CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 
 
-def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
-    """The rows of this noun; their paths carry the service's name."""
-    return [
-        Endpoint(
-            "POST",
-            f"{API}{vocabulary.run_path}",
-            run_action,
-            request=RunActionRequest,
-            response=RunActionResponse,
-            guards=(SHED, KEY, FUNDED),
-            price_cents=EXECUTION_COST_CENTS_PER_SECOND,
-            errors=frozenset({400, 403, 500}),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "POST",
-            f"{API}{vocabulary.action_id_path}",
-            action_id,
-            request=Annotated[StrictStr, Field(description="JavaScript source.")],
-            response=str,
-            errors=frozenset({400}),
-            tag=_TAG,
-        ),
-    ]
+class RunActions:
+    """Endpoints that run actions and compute CIDs.
 
-
-async def action_id(_call: Call, source: str) -> str:
-    """The CID of a source: body and answer are JSON strings."""
-    return await _cid(source)
-
-
-async def run_action(call: Call, body: RunActionRequest) -> RunActionResponse:
-    """Runs an action in a fresh isolate and answers what its main returned.
-
-    Costs $0.01 a second of wall clock, at least one, charged only on success.
+    Args:
+        settings: Limits of a run, and what is charged.
+        engine: Runs actions.
+        permissions: Decides which key may run what.
+        custody: Derives keys for actions.
+        network: Outbound requests of actions.
+        packages: What actions may import, None for nothing.
+        randomness: Random bytes of actions, if the emulator is seeded.
+        sources: Sources that ran before.
+        runs: Record of executions.
+        clock: Time of the records.
+        faults: Injected failures.
+        load: Load of the machine.
+        access: Resolves keys.
+        billing: Credit for a run.
     """
-    service = call.service
-    source, cid = await _source(call, body)
-    action_hash = _action_hash(cid)
-    note = _Note(call, cid)
-    try:
-        await require_may_execute(service.directory, call.caller, cid, action_hash)
-    except ServiceError as refusal:
-        note.refused(refusal, "permission")
-        raise
-    try:
-        await service.faults.check("runtime")
-        async with _while_connected(call):
-            outcome = await service.engine.run(
-                source, body.js_params, service.settings.limits, _host(call, cid, action_hash)
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        engine: Engine,
+        permissions: PermissionCache,
+        custody: Custody,
+        network: Network,
+        packages: Packages | None,
+        randomness: Randomness,
+        sources: SourceCache,
+        runs: RunLog,
+        clock: Clock,
+        faults: Faults,
+        load: LoadGauge,
+        access: Access,
+        billing: BillingGuards,
+    ) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._permissions = permissions
+        self._custody = custody
+        self._network = network
+        self._packages = packages
+        self._randomness = randomness
+        self._sources = sources
+        self._runs = runs
+        self._clock = clock
+        self._faults = faults
+        self._load = load
+        self._guards = (Guard(self._has_room, frozenset({429})), access.key, billing.funded)
+
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of this area; their paths carry the service's name."""
+        vocabulary = self._settings.vocabulary
+        return [
+            Endpoint(
+                "POST",
+                f"{API}{vocabulary.run_path}",
+                self.run_action,
+                request=RunActionRequest,
+                response=RunActionResponse,
+                guards=self._guards,
+                price_cents=EXECUTION_COST_CENTS_PER_SECOND,
+                errors=frozenset({400, 403, 500}),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "POST",
+                f"{API}{vocabulary.action_id_path}",
+                self.action_id,
+                request=Annotated[StrictStr, Field(description="JavaScript source.")],
+                response=str,
+                errors=frozenset({400}),
+                tag=_TAG,
+            ),
+        ]
+
+    async def action_id(self, _call: Call, source: str) -> str:
+        """The CID of a source: body and answer are JSON strings."""
+        return await _cid(source)
+
+    async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
+        """Runs an action in a fresh isolate and answers what its main returned.
+
+        Costs $0.01 a second of wall clock, at least one, charged only on success.
+        """
+        source, cid = await self._source(body)
+        action_hash = _action_hash(cid)
+        note = _Note(self._runs, self._clock, call, cid)
+        try:
+            await require_may_execute(self._permissions, call.caller, cid, action_hash)
+        except ServiceError as refusal:
+            note.refused(refusal, "permission")
+            raise
+        try:
+            await self._faults.check("runtime")
+            async with _while_connected(call):
+                outcome = await self._engine.run(
+                    source, body.js_params, self._settings.limits, self._host(call, cid, action_hash)
+                )
+        except CallerGone:
+            note.abandoned()
+            raise
+        except EngineUnavailable as error:
+            down = Unavailable("The actions runtime")
+            note.refused(down, "unavailable")
+            raise down from error
+        except ServiceError as refusal:
+            note.refused(refusal, "unavailable")
+            raise
+        self._sources.put(cid, source)
+        billed = call.hold is not None
+        call.price_cents = execution_cost_cents(outcome.elapsed_s)
+        if outcome.ok:
+            note.ended(outcome, 200, call.price_cents if billed else 0)
+            return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
+        pays = call.hold if self._settings.charge_failed_runs else None
+        if pays is not None and outcome.error_kind == "funds":
+            call.price_cents = pays.cents  # what was there; a run that is ended for want of more leaves no debt
+        note.ended(outcome, 500, call.price_cents if pays else 0)
+        if pays is not None:
+            await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
+        raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
+
+    async def _source(self, body: RunActionRequest) -> tuple[str, str]:
+        limit = self._settings.limits.max_code_length
+        if body.code:
+            if len(body.code) > limit or len(body.code.encode()) > limit:
+                raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes, at most {limit} are allowed")
+            return body.code, await _cid(body.code)
+        if body.code is None and body.ipfs_id:
+            source = self._sources.get(body.ipfs_id)
+            if source is None:
+                raise EndpointFailure(
+                    400, f"The source of {body.ipfs_id[:80]} is not known here: run it once with code, then by ipfs_id"
+                )
+            return source, body.ipfs_id
+        raise EndpointFailure(
+            400, "There is no code to run: send code (JavaScript source), or the ipfs_id of code run before"
+        )
+
+    def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:
+        caller = call.caller
+
+        async def secret_of(pkp_id: str) -> bytes:
+            return await wallet_secret(self._permissions, self._custody, caller, action_hash, pkp_id)
+
+        headers = {"x-request-id": call.request_id}
+        if correlation_id := call.request.scope["correlation_id"]:
+            headers["x-correlation-id"] = correlation_id
+        return ActionHost(
+            custody=self._custody,
+            cid=cid,
+            wallet_secret=secret_of,
+            headers=headers,
+            network=self._network,
+            packages=self._packages,
+            randomness=self._randomness if self._randomness.seeded else None,
+            meter=self._meter(call),
+            account=caller.billing_wallet,
+        )
+
+    def _meter(self, call: Call) -> Meter | None:
+        """Sets a cent aside for every second of a run, which ends when the account cannot pay for more.
+
+        Nothing is charged before it has succeeded: a run that is ended for lack of credit costs nothing (specification
+        7 rule 1). Between two checks a run may finish and owe what its account lacks (reference facts 7).
+        """
+        hold = call.hold
+        if hold is None:
+            return None
+
+        async def lasts(elapsed_s: float) -> bool:
+            try:
+                await hold.grow(execution_cost_cents(elapsed_s))
+            except Unavailable:
+                return True  # books out of reach say nothing about the credit; the next look asks again
+            except StructuredError:
+                return False
+            return True
+
+        return Meter(self._settings.funds_check_ms / 1000, lasts)
+
+    async def _has_room(self, _call: Call) -> None:
+        """The node has room for another execution."""
+        await self._faults.check("cpu")
+        if self._settings.load_shedding and self._load.overloaded():
+            raise StructuredError(
+                429,
+                "The node is shedding load because of CPU pressure. Nothing was charged.",
+                fix="Try again after the seconds in Retry-After, and wait longer each time.",
+                headers={"Retry-After": "1"},
             )
-    except CallerGone:
-        note.abandoned()
-        raise
-    except EngineUnavailable as error:
-        down = Unavailable("The actions runtime")
-        note.refused(down, "unavailable")
-        raise down from error
-    except ServiceError as refusal:
-        note.refused(refusal, "unavailable")
-        raise
-    service.sources.put(cid, source)
-    billed = call.hold is not None
-    call.price_cents = execution_cost_cents(outcome.elapsed_s)
-    if outcome.ok:
-        note.ended(outcome, 200, call.price_cents if billed else 0)
-        return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
-    pays = call.hold if service.settings.charge_failed_runs else None
-    if pays is not None and outcome.error_kind == "funds":
-        call.price_cents = pays.cents  # what was there; a run that is ended for want of more leaves no debt
-    note.ended(outcome, 500, call.price_cents if pays else 0)
-    if pays is not None:
-        await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
-    raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
 
 
 @asynccontextmanager
@@ -148,24 +280,6 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
             task.cancel()
 
 
-async def _source(call: Call, body: RunActionRequest) -> tuple[str, str]:
-    limit = call.service.settings.limits.max_code_length
-    if body.code:
-        if len(body.code) > limit or len(body.code.encode()) > limit:
-            raise EndpointFailure(400, f"code has {len(body.code.encode())} bytes, at most {limit} are allowed")
-        return body.code, await _cid(body.code)
-    if body.code is None and body.ipfs_id:
-        source = call.service.sources.get(body.ipfs_id)
-        if source is None:
-            raise EndpointFailure(
-                400, f"The source of {body.ipfs_id[:80]} is not known here: run it once with code, then by ipfs_id"
-            )
-        return source, body.ipfs_id
-    raise EndpointFailure(
-        400, "There is no code to run: send code (JavaScript source), or the ipfs_id of code run before"
-    )
-
-
 @lru_cache(1_024)
 def _action_hash(cid: str) -> int:
     return int(hashed_cid(cid), 16)
@@ -178,58 +292,14 @@ async def _cid(source: str) -> str:
         raise EndpointFailure(400, str(error)) from None
 
 
-def _host(call: Call, cid: str, action_hash: int) -> ActionHost:
-    service = call.service
-    caller = call.caller
-
-    async def secret_of(pkp_id: str) -> bytes:
-        return await wallet_secret(service.directory, service.custody, caller, action_hash, pkp_id)
-
-    headers = {"x-request-id": call.request_id}
-    if correlation_id := call.request.scope["correlation_id"]:
-        headers["x-correlation-id"] = correlation_id
-    return ActionHost(
-        custody=service.custody,
-        cid=cid,
-        wallet_secret=secret_of,
-        headers=headers,
-        network=service.network,
-        packages=service.packages,
-        randomness=service.randomness if service.randomness.seeded else None,
-        meter=_meter(call),
-        account=caller.billing_wallet,
-    )
-
-
-def _meter(call: Call) -> Meter | None:
-    """Sets a cent aside for every second while a run goes on, so that it ends when the account cannot pay for more.
-
-    Nothing is charged before it has succeeded: a run that is ended for lack of credit costs nothing (specification 7
-    rule 1). Between two looks a run may finish and owe what its account lacks (reference facts 7).
-    """
-    hold = call.hold
-    if hold is None:
-        return None
-
-    async def lasts(elapsed_s: float) -> bool:
-        try:
-            await hold.grow(execution_cost_cents(elapsed_s))
-        except Unavailable:
-            return True  # books out of reach say nothing about the credit; the next look asks again
-        except StructuredError:
-            return False
-        return True
-
-    return Meter(call.service.settings.funds_check_ms / 1000, lasts)
-
-
 class _Note:
-    """Writes an execution down however it ends."""
+    """Record of one execution, written however it ends."""
 
-    def __init__(self, call: Call, cid: str) -> None:
+    def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
+        self._runs = runs
         self._call = call
         self._cid = cid
-        self._started_at = call.service.clock.now()
+        self._started_at = clock.now()
         self._started = time.perf_counter()
 
     def refused(self, refusal: ServiceError, kind: str) -> None:
@@ -262,7 +332,7 @@ class _Note:
         trace: str | None = None,
     ) -> None:
         caller = self._call.caller
-        self._call.service.runs.add(
+        self._runs.add(
             Execution(
                 request_id=self._call.request_id,
                 correlation_id=self._call.request.scope["correlation_id"],

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.access.credentials import unknown_key
-from svcnb.emulator.actions.host import KeyRefused
 from svcnb.emulator.errors import EndpointFailure
+from svcnb.emulator.sandbox.host import KeyRefused
 from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
-    from svcnb.emulator.access.caller import Caller
-    from svcnb.emulator.access.directory import Directory
+    from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.http.caller import Caller
     from svcnb.emulator.keys.custody import Custody
 
 
-async def require_may_execute(directory: Directory, caller: Caller, cid: str, action_hash: int) -> None:
+async def require_may_execute(directory: PermissionCache, caller: Caller, cid: str, action_hash: int) -> None:
     """Refuses a key that may not run an action.
 
     Args:
@@ -43,7 +43,9 @@ async def require_may_execute(directory: Directory, caller: Caller, cid: str, ac
     )
 
 
-async def wallet_secret(directory: Directory, custody: Custody, caller: Caller, action_hash: int, pkp_id: str) -> bytes:
+async def wallet_secret(
+    directory: PermissionCache, custody: Custody, caller: Caller, action_hash: int, pkp_id: str
+) -> bytes:
     """The secret of a wallet that a run may use.
 
     Args:

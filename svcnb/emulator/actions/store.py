@@ -9,9 +9,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from svcnb.emulator.database import Connection, inserting
-from svcnb.emulator.schema import Table
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.schema import Table
+from svcnb.emulator.platform.store import Store
 from svcnb.protocol.limits import KEPT_EXECUTION_BYTES
 
 _LOG = logging.getLogger(__name__)

@@ -1,52 +1,101 @@
-"""Who may ask about credits and payments, and whether billing is there to answer."""
+"""Guards of billing: credit for a call, who may read credits and payments, and whether billing works."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from svcnb.emulator.access.guards import KEY_SCHEMES, identify
+from svcnb.emulator.access.guards import KEY_SCHEMES, Access
 from svcnb.emulator.access.wallet_auth import wallet_of_header
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.http.endpoint import Call, Guard
 from svcnb.protocol.hashes import wallet_lookup_key
+from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wallet_auth import HEADER
+
+if TYPE_CHECKING:
+    from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.billing.ledger import Ledger
+    from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.faults import Faults
+    from svcnb.emulator.settings import Settings
 
 WALLET_SCHEME: Final = "WalletAuth"
 
 
-async def _payer(call: Call) -> None:
-    service = call.service
-    wallet = await wallet_of_header(
-        call.request.headers.get(HEADER),
-        chain_id=service.chain.chain_id,
-        clock=service.clock,
-        vocabulary=service.vocabulary,
-        is_valid_contract_signature=service.chain.is_valid_signature,
-    )
-    if wallet is None:
-        await identify(call)
-        return
-    await service.faults.check("chain")
-    caller = await service.directory.by_hash(wallet_lookup_key(wallet))
-    # The contract keeps a former admin's lookup entry after a transfer (specification 3); it is history, not a right.
-    if caller is None or caller.admin_address != wallet:
-        raise StructuredError(
-            401,
-            f"The wallet {wallet} of {HEADER} signed well and owns no account{'' if caller is None else ' any more'}.",
-            fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
-            docs="authentication",
+class BillingGuards:
+    """Who pays, and whether billing works.
+
+    Args:
+        access: Resolves keys.
+        permissions: Finds the account of a wallet.
+        ledger: Credits of accounts.
+        faults: Injected failures.
+        chain: Asks contract wallets.
+        clock: Time of signatures.
+        settings: Whether billing is on, and the names of the service.
+
+    Attributes:
+        funded: Guard: the account has a cent of credit that no other call holds; it is set aside until this call ends.
+        payer: Guard: any key of the account, or its admin wallet by X-Wallet-Auth (reference facts G21).
+        works: Guard: billing is on, and no fault is injected into it.
+    """
+
+    def __init__(
+        self,
+        *,
+        access: Access,
+        permissions: PermissionCache,
+        ledger: Ledger,
+        faults: Faults,
+        chain: Chain,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._access = access
+        self._permissions = permissions
+        self._ledger = ledger
+        self._faults = faults
+        self._chain = chain
+        self._clock = clock
+        self._enabled = settings.billing_enabled
+        self._vocabulary = settings.vocabulary
+        self.funded = Guard(self._funded, frozenset({402, 503}), KEY_SCHEMES)
+        self.payer = Guard(self._payer, frozenset({401, 503}), (*KEY_SCHEMES, WALLET_SCHEME))
+        self.works = Guard(self._works, frozenset({503}))
+
+    async def _funded(self, call: Call) -> None:
+        if not self._enabled:
+            return
+        caller = await self._access.identify(call)
+        await self._faults.check("billing")
+        call.hold = await self._ledger.hold(caller.billing_wallet, MANAGEMENT_COST_CENTS)
+
+    async def _payer(self, call: Call) -> None:
+        wallet = await wallet_of_header(
+            call.request.headers.get(HEADER),
+            chain_id=self._chain.chain_id,
+            clock=self._clock,
+            vocabulary=self._vocabulary,
+            is_valid_contract_signature=self._chain.is_valid_signature,
         )
-    call.caller = caller._replace(account_wallet=True)
+        if wallet is None:
+            await self._access.identify(call)
+            return
+        await self._faults.check("chain")
+        caller = await self._permissions.by_hash(wallet_lookup_key(wallet))
+        # The contract keeps a former admin's lookup entry after a transfer (specification 3): history, not a right.
+        if caller is None or caller.admin_address != wallet:
+            past = "" if caller is None else " any more"
+            raise StructuredError(
+                401,
+                f"The wallet {wallet} of {HEADER} signed well and owns no account{past}.",
+                fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
+                docs="authentication",
+            )
+        call.caller = caller._replace(account_wallet=True)
 
-
-async def _billing_works(call: Call) -> None:
-    if not call.service.settings.billing_enabled:
-        raise Unavailable("Billing", "it is switched off on this node (setting billing_enabled)")
-    await call.service.faults.check("billing")
-
-
-PAYER: Final = Guard(_payer, frozenset({401, 503}), (*KEY_SCHEMES, WALLET_SCHEME))
-"""Any key of the account, or its admin wallet by X-Wallet-Auth (reference facts G21)."""
-
-BILLING_WORKS: Final = Guard(_billing_works, frozenset({503}))
-"""Billing is switched on and no fault is injected into it."""
+    async def _works(self, _call: Call) -> None:
+        if not self._enabled:
+            raise Unavailable("Billing", "it is switched off on this node (setting billing_enabled)")
+        await self._faults.check("billing")

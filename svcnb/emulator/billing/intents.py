@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from svcnb.emulator.database import Connection, setting
-from svcnb.emulator.schema import Table
+from svcnb.emulator.platform.database import Connection, setting
+from svcnb.emulator.platform.schema import Table
 
 Status = Literal["requires_payment_method", "processing", "succeeded", "failed", "canceled"]
 Outcome = Literal["succeeded", "failed", "processing"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from svcnb.emulator.billing import store as books
-from svcnb.emulator.billing.counter import Counter
+from svcnb.emulator.billing.batcher import Counter
 from svcnb.emulator.billing.holds import Hold, Holds
 from svcnb.emulator.billing.rules import display
 from svcnb.emulator.billing.store import Entry, Kind
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 __all__ = ["Hold", "Ledger"]
 

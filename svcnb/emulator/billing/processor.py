@@ -10,13 +10,13 @@ from svcnb.emulator.billing import intents, store as books
 from svcnb.emulator.billing.cards import judge
 from svcnb.emulator.billing.intents import FINAL, PAYABLE, Intent, Method, Outcome
 from svcnb.emulator.billing.rules import check_payment_amount, dollars
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import Connection
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 
 Word = TypeVar("Word", bound=str)
 

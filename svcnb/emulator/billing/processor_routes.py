@@ -43,20 +43,6 @@ _PAGE_HEADERS: Final = {
 }
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of the processor; none of them stands in the service's description."""
-    intent = f"{ROOT}/v1/payment_intents/{{intent}}"
-    return [
-        Endpoint("GET", intent, _retrieve, described=False),
-        Endpoint("POST", f"{intent}/confirm", _confirm, described=False),
-        Endpoint("POST", f"{intent}/cancel", _cancel, described=False),
-        Endpoint("GET", f"{ROOT}/pay/{{intent}}", _show_pay, described=False),
-        Endpoint("POST", f"{ROOT}/pay/{{intent}}", _pay, described=False),
-        Endpoint("GET", f"{ROOT}/return", _show_return, described=False),
-        Endpoint("GET", f"{ROOT}/assets/{{file}}", _asset, described=False),
-    ]
-
-
 def describe(intent: Intent) -> dict[str, object]:
     """A payment as the processor shows it, without its secret."""
     return {
@@ -73,67 +59,130 @@ def describe(intent: Intent) -> dict[str, object]:
     }
 
 
-# --- as its browser library calls it ------------------------------------------------------------------------------
-
-Handler = Callable[[Call, Any], Awaitable[Response]]
+Handler = Callable[["ProcessorPages", Call, Any], Awaitable[Response]]
 
 
 def _in_its_own_words(handler: Handler) -> Handler:
     """Answers refusals in the processor's shape of errors, which is not the service's."""
 
     @wraps(handler)
-    async def guarded(call: Call, given: Any) -> Response:
+    async def guarded(pages: ProcessorPages, call: Call, given: Any) -> Response:
         try:
-            return await handler(call, given)
+            return await handler(pages, call, given)
         except ProcessorRefusal as refusal:
             return answer({"error": _error(refusal.kind, refusal.code, refusal.message)}, refusal.status)
 
     return guarded
 
 
-@_in_its_own_words
-async def _retrieve(call: Call, _given: None) -> Response:
-    """Shows a payment."""
-    fields = dict(call.request.query_params)
-    processor = _opened(call, fields)
-    return answer(describe(await processor.find(call.path["intent"], fields.get("client_secret", ""))))
+class ProcessorPages:
+    """Endpoints of the local payment processor.
 
+    Args:
+        processor: The payment processor.
+    """
 
-@_in_its_own_words
-async def _confirm(call: Call, _given: None) -> Response:
-    """Pays a payment."""
-    fields = await _fields(call)
-    processor = _opened(call, fields)
-    intent = await processor.confirm(
-        call.path["intent"],
-        fields.get("client_secret", ""),
-        fields.get("method") or fields.get("payment_method") or "card",
-        card_number=fields.get("card_number"),
-    )
-    if intent.status == "failed":
-        error = _error("card_error", intent.problem_code or "", intent.problem or "")
-        return answer({"error": error | {"payment_intent": describe(intent)}}, _DECLINED)
-    return answer(describe(intent))
+    def __init__(self, processor: Processor) -> None:
+        self._processor = processor
 
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of the processor; none of them stands in the service's description."""
+        intent = f"{ROOT}/v1/payment_intents/{{intent}}"
+        return [
+            Endpoint("GET", intent, self._retrieve, described=False),
+            Endpoint("POST", f"{intent}/confirm", self._confirm, described=False),
+            Endpoint("POST", f"{intent}/cancel", self._cancel, described=False),
+            Endpoint("GET", f"{ROOT}/pay/{{intent}}", self._show_pay, described=False),
+            Endpoint("POST", f"{ROOT}/pay/{{intent}}", self._pay, described=False),
+            Endpoint("GET", f"{ROOT}/return", self._show_return, described=False),
+            Endpoint("GET", f"{ROOT}/assets/{{file}}", self._asset, described=False),
+        ]
 
-@_in_its_own_words
-async def _cancel(call: Call, _given: None) -> Response:
-    """Gives a payment up."""
-    fields = await _fields(call)
-    processor = _opened(call, fields)
-    return answer(describe(await processor.cancel(call.path["intent"], fields.get("client_secret", ""))))
+    @_in_its_own_words
+    async def _retrieve(self, call: Call, _given: None) -> Response:
+        """Shows a payment."""
+        fields = dict(call.request.query_params)
+        processor = self._opened(call, fields)
+        return answer(describe(await processor.find(call.path["intent"], fields.get("client_secret", ""))))
 
-
-def _opened(call: Call, fields: dict[str, str]) -> Processor:
-    """The processor, for a caller with its publishable key."""
-    processor = call.service.processor
-    scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
-    key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
-    if key != processor.publishable_key:  # it is public: nothing leaks by comparing it plainly
-        raise ProcessorRefusal(
-            401, "api_key_invalid", "Send the publishable key that the service shows: Authorization: Bearer pk_…."
+    @_in_its_own_words
+    async def _confirm(self, call: Call, _given: None) -> Response:
+        """Pays a payment."""
+        fields = await _fields(call)
+        processor = self._opened(call, fields)
+        intent = await processor.confirm(
+            call.path["intent"],
+            fields.get("client_secret", ""),
+            fields.get("method") or fields.get("payment_method") or "card",
+            card_number=fields.get("card_number"),
         )
-    return processor
+        if intent.status == "failed":
+            error = _error("card_error", intent.problem_code or "", intent.problem or "")
+            return answer({"error": error | {"payment_intent": describe(intent)}}, _DECLINED)
+        return answer(describe(intent))
+
+    @_in_its_own_words
+    async def _cancel(self, call: Call, _given: None) -> Response:
+        """Gives a payment up."""
+        fields = await _fields(call)
+        processor = self._opened(call, fields)
+        return answer(describe(await processor.cancel(call.path["intent"], fields.get("client_secret", ""))))
+
+    def _opened(self, call: Call, fields: dict[str, str]) -> Processor:
+        """The processor, for a caller with its publishable key."""
+        processor = self._processor
+        scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
+        key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
+        if key != processor.publishable_key:  # it is public: nothing leaks by comparing it plainly
+            raise ProcessorRefusal(
+                401, "api_key_invalid", "Send the publishable key that the service shows: Authorization: Bearer pk_…."
+            )
+        return processor
+
+    async def _show_pay(self, call: Call, _given: None) -> Response:
+        """The page on which a person pays."""
+        query, processor = call.request.query_params, self._processor
+        try:
+            onward = _onward(call, query)
+            intent = await processor.find(call.path["intent"], query.get("client_secret", ""))
+        except (ReturnUrlRefused, ProcessorRefusal) as refusal:
+            return _refused(refusal)
+        if intent.status in PAYABLE:
+            action = "?" + str(query)
+            return _html(pay_page(intent, action=action, crypto_delay_s=processor.crypto_delay_s))
+        return _html(settled_page(intent, onward=_left(onward, intent)))
+
+    async def _pay(self, call: Call, _given: None) -> Response:
+        """What the page's buttons do."""
+        query, form = call.request.query_params, await _fields(call)
+        try:
+            onward = _onward(call, query)
+            intent = await _press(self._processor, call.path["intent"], query.get("client_secret", ""), form)
+        except (ReturnUrlRefused, ProcessorRefusal) as refusal:
+            return _refused(refusal)
+        # 303, so that going back and reloading never pays again. A declined card leads back to the page.
+        return RedirectResponse(
+            "?" + str(query) if intent.status in PAYABLE else _left(onward, intent), 303, _PAGE_HEADERS
+        )
+
+    async def _show_return(self, call: Call, _given: None) -> Response:
+        """The page after the payment, which asks the service for the credit."""
+        query, processor = call.request.query_params, self._processor
+        try:
+            intent = await processor.find(
+                query.get("payment_intent", ""), query.get("payment_intent_client_secret", "")
+            )
+        except ProcessorRefusal as refusal:
+            return _refused(refusal, root=".")
+        return _html(return_page(intent, publishable_key=processor.publishable_key))
+
+    async def _asset(self, call: Call, _given: None) -> Response:
+        """A file of the pages."""
+        name = call.path["file"]
+        data = asset(name)
+        if data is None:
+            raise StructuredError(404, f"No file {name}.", fix="Build the browser side: python hatch_build.py.")
+        return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
 async def _fields(call: Call) -> dict[str, str]:
@@ -151,35 +200,6 @@ def _error(kind: str, code: str, message: str) -> dict[str, object]:
     return {"type": kind, "code": code, "message": message}
 
 
-# --- the hosted page ----------------------------------------------------------------------------------------------
-
-
-async def _show_pay(call: Call, _given: None) -> Response:
-    """The page on which a person pays."""
-    query, processor = call.request.query_params, call.service.processor
-    try:
-        onward = _onward(call, query)
-        intent = await processor.find(call.path["intent"], query.get("client_secret", ""))
-    except (ReturnUrlRefused, ProcessorRefusal) as refusal:
-        return _refused(refusal)
-    if intent.status in PAYABLE:
-        action = "?" + str(query)
-        return _html(pay_page(intent, action=action, crypto_delay_s=processor.crypto_delay_s))
-    return _html(settled_page(intent, onward=_left(onward, intent)))
-
-
-async def _pay(call: Call, _given: None) -> Response:
-    """What the page's buttons do."""
-    query, form = call.request.query_params, await _fields(call)
-    try:
-        onward = _onward(call, query)
-        intent = await _press(call.service.processor, call.path["intent"], query.get("client_secret", ""), form)
-    except (ReturnUrlRefused, ProcessorRefusal) as refusal:
-        return _refused(refusal)
-    # 303, so that going back and reloading never pays again. A declined card leads back to the page, which says why.
-    return RedirectResponse("?" + str(query) if intent.status in PAYABLE else _left(onward, intent), 303, _PAGE_HEADERS)
-
-
 async def _press(processor: Processor, intent_id: str, secret: str, form: dict[str, str]) -> Intent:
     if form.get("do") == "cancel":
         return await processor.cancel(intent_id, secret)
@@ -192,25 +212,6 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
     except ValueError:
         raise ProcessorRefusal(400, "parameter_invalid", f"{delay!r} is no number of seconds.") from None
     return await processor.attempt(intent_id, secret, method, outcome=outcome or "succeeded", delay_s=delay_s)
-
-
-async def _show_return(call: Call, _given: None) -> Response:
-    """The page after the payment, which asks the service for the credit."""
-    query, processor = call.request.query_params, call.service.processor
-    try:
-        intent = await processor.find(query.get("payment_intent", ""), query.get("payment_intent_client_secret", ""))
-    except ProcessorRefusal as refusal:
-        return _refused(refusal, root=".")
-    return _html(return_page(intent, publishable_key=processor.publishable_key))
-
-
-async def _asset(call: Call, _given: None) -> Response:
-    """A file of the pages."""
-    name = call.path["file"]
-    data = asset(name)
-    if data is None:
-        raise StructuredError(404, f"No file {name}.", fix="Build the browser side: python hatch_build.py.")
-    return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 
 def _onward(call: Call, query: QueryParams) -> str:

@@ -1,10 +1,10 @@
-"""Credits and payments on the service's wire (specification 4.3). All of it is free of charge."""
+"""Credits and payments over HTTP (specification 4.3). All of it is free of charge."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from svcnb.emulator.billing.guards import BILLING_WORKS, PAYER
+from svcnb.emulator.billing.guards import BillingGuards
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import Success
@@ -16,75 +16,89 @@ from svcnb.protocol.wire.billing import (
     PublishableKeyResponse,
 )
 
+if TYPE_CHECKING:
+    from svcnb.emulator.billing.ledger import Ledger
+    from svcnb.emulator.billing.processor import Processor
+
 _TAG: Final = "Billing"
 
 
-def endpoints(vocabulary: Vocabulary) -> list[Endpoint]:
-    """The rows of billing.
+class Credits:
+    """Endpoints of credits and payments.
 
     Args:
+        processor: The payment processor.
+        ledger: Credits of accounts.
+        guards: Who pays, and whether billing works.
         vocabulary: Names the processor.
     """
-    return [
-        Endpoint(
-            "GET",
-            API + vocabulary.processor_config_path,
-            _processor_config,
-            response=PublishableKeyResponse,
-            guards=(BILLING_WORKS,),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "GET",
-            f"{API}/billing/balance",
-            _balance,
-            response=BalanceResponse,
-            guards=(PAYER, BILLING_WORKS),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "POST",
-            f"{API}/billing/create_payment_intent",
-            _create_payment_intent,
-            request=CreatePaymentIntentRequest,
-            response=CreatePaymentIntentResponse,
-            guards=(PAYER, BILLING_WORKS),
-            errors=frozenset({400}),
-            tag=_TAG,
-        ),
-        Endpoint(
-            "POST",
-            f"{API}/billing/confirm_payment",
-            _confirm_payment,
-            request=ConfirmPaymentRequest,
-            response=Success,
-            guards=(PAYER, BILLING_WORKS),
-            errors=frozenset({400, 404}),
-            tag=_TAG,
-        ),
-    ]
 
+    def __init__(self, *, processor: Processor, ledger: Ledger, guards: BillingGuards, vocabulary: Vocabulary) -> None:
+        self._processor = processor
+        self._ledger = ledger
+        self._guards = guards
+        self._vocabulary = vocabulary
 
-async def _processor_config(call: Call, _given: None) -> PublishableKeyResponse:
-    """Publishable key for the payment processor's client library."""
-    return PublishableKeyResponse(publishable_key=call.service.processor.publishable_key)
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of billing."""
+        paying = (self._guards.payer, self._guards.works)
+        return [
+            Endpoint(
+                "GET",
+                API + self._vocabulary.processor_config_path,
+                self._processor_config,
+                response=PublishableKeyResponse,
+                guards=(self._guards.works,),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "GET",
+                f"{API}/billing/balance",
+                self._balance,
+                response=BalanceResponse,
+                guards=paying,
+                tag=_TAG,
+            ),
+            Endpoint(
+                "POST",
+                f"{API}/billing/create_payment_intent",
+                self._create_payment_intent,
+                request=CreatePaymentIntentRequest,
+                response=CreatePaymentIntentResponse,
+                guards=paying,
+                errors=frozenset({400}),
+                tag=_TAG,
+            ),
+            Endpoint(
+                "POST",
+                f"{API}/billing/confirm_payment",
+                self._confirm_payment,
+                request=ConfirmPaymentRequest,
+                response=Success,
+                guards=paying,
+                errors=frozenset({400, 404}),
+                tag=_TAG,
+            ),
+        ]
 
+    async def _processor_config(self, _call: Call, _given: None) -> PublishableKeyResponse:
+        """Publishable key for the payment processor's client library."""
+        return PublishableKeyResponse(publishable_key=self._processor.publishable_key)
 
-async def _balance(call: Call, _given: None) -> BalanceResponse:
-    """Credits of the account; all its keys share them."""
-    ledger = call.service.ledger
-    credit = await ledger.credit_cents(call.caller.billing_wallet)
-    # The processor counts what a customer owes, so credit is negative (reference facts A4).
-    return BalanceResponse(balance_cents=-credit, balance_display=ledger.display(credit))
+    async def _balance(self, call: Call, _given: None) -> BalanceResponse:
+        """Credits of the account; all its keys share them."""
+        credit = await self._ledger.credit_cents(call.caller.billing_wallet)
+        # The processor counts what a customer owes, so credit is negative (reference facts A4).
+        return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))
 
+    async def _create_payment_intent(
+        self, call: Call, given: CreatePaymentIntentRequest
+    ) -> CreatePaymentIntentResponse:
+        """Begins a payment of at least 500 cents."""
+        intent = await self._processor.create_intent(call.caller.billing_wallet, given.amount_cents)
+        return CreatePaymentIntentResponse(client_secret=intent.client_secret, payment_intent_id=intent.id)
 
-async def _create_payment_intent(call: Call, given: CreatePaymentIntentRequest) -> CreatePaymentIntentResponse:
-    """Begins a payment of at least 500 cents."""
-    intent = await call.service.processor.create_intent(call.caller.billing_wallet, given.amount_cents)
-    return CreatePaymentIntentResponse(client_secret=intent.client_secret, payment_intent_id=intent.id)
-
-
-async def _confirm_payment(call: Call, given: ConfirmPaymentRequest) -> Success:
-    """Credits the account if the payment has succeeded; every payment credits once."""
-    await call.service.processor.credit(call.caller.billing_wallet, given.payment_intent_id)
-    return Success()
+    async def _confirm_payment(self, call: Call, given: ConfirmPaymentRequest) -> Success:
+        """Credits the account if the payment has succeeded; every payment credits once."""
+        await self._processor.credit(call.caller.billing_wallet, given.payment_intent_id)
+        return Success()

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from svcnb.emulator.database import Connection
-from svcnb.emulator.schema import Table
-from svcnb.emulator.sessions import LIVING, session_name
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.schema import Table
+from svcnb.emulator.platform.sessions import LIVING, session_name
 
 # What is held is cents by account, a JSON object: a server holds for few accounts at a time, and always writes down all
 # of them.

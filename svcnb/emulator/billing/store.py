@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple
 
-from svcnb.emulator.database import Connection, inserting
-from svcnb.emulator.schema import Table
+from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.schema import Table
 
 Kind = Literal["payment", "grant", "starter", "charge"]
 """Other side of an entry: money paid in, credit given by hand, credit of a new account, a call's price."""

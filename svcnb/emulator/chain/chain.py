@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import deploy, journal
-from svcnb.emulator.chain.early import FUNDS, EarlyNode
-from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
+from svcnb.emulator.chain.bootstrap import FUNDS, EarlyNode
+from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError, Unsupported
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, events_of
 from svcnb.emulator.chain.gateway import Gateway
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.relay import Relay, Wallet, call_contract
 from svcnb.emulator.chain.remote import RemoteChain
-from svcnb.emulator.clock import Clock
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.reachable import Reachable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.reachable import Reachable
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
-from svcnb.emulator.store import Store
 from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError, encode
 from svcnb.protocol.hashes import function_selector
@@ -40,99 +40,102 @@ _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 
 
 class Chain:
-    """A chain with the contract on it.
+    """A chain with the contract on it. Addresses are known from the start; everything else needs `start`.
+
+    Args:
+        settings: Which chain, and how many payers.
+        store: Where the journal is kept.
+        custody: Keys of owner and payers.
+        clock: Time of blocks.
 
     Attributes:
-        chain_id: The chain's number.
+        chain_id: The chain's number; 0 until `start` for a chain that the emulator did not start.
         contract_address: The contract, lowercase 0x; it follows from the custody's root secret.
         payers: The wallets that relay managed writes, lowercase 0x.
         admin_payer: The wallet that manages them, lowercase 0x.
     """
 
-    def __init__(
-        self,
-        *,
-        chain: LocalChain | RemoteChain,
-        store: Store,
-        relay: Relay,
-        owner: Wallet,
-        admin: Wallet,
-        payers: list[Wallet],
-        chain_id: int,
-        artifact: deploy.Artifact,
-    ) -> None:
-        self._chain = chain
-        self._store = store
-        self._relay = relay
-        self._owner = owner
-        self._artifact = artifact
-        self._gateway = Gateway(chain)
-        self._listeners: list[Listener] = []
-        self._reachable = Reachable(self._answers)
-        self.chain_id = chain_id
-        self.contract_address = artifact.address(owner.address)
-        self.payers = tuple(payer.address for payer in payers)
-        self.admin_payer = admin.address
-        chain.on_receipt = self._tell
-        chain.on_reset = self._reset
+    _chain: LocalChain | RemoteChain
+    _relay: Relay
+    _gateway: Gateway
 
-    @classmethod
-    async def start(
-        cls, settings: Settings, store: Store, custody: Custody, clock: Clock, early: EarlyNode | None = None
-    ) -> Chain:
+    def __init__(self, settings: Settings, store: Store, custody: Custody, clock: Clock) -> None:
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._owner, self._admin = Wallet.of(custody.owner_secret()), Wallet.of(custody.admin_payer_secret())
+        self._payers = [Wallet.of(custody.payer_secret(n)) for n in range(settings.api_payers)]
+        self._artifact = deploy.Artifact()
+        self._listeners: list[Listener] = []
+        self._reachable: Reachable | None = None
+        self.chain_id = settings.chain_id if settings.chain_rpc is None else 0
+        self.contract_address = self._artifact.address(self._owner.address)
+        self.payers = tuple(payer.address for payer in self._payers)
+        self.admin_payer = self._admin.address
+
+    async def start(self, early: EarlyNode | None = None) -> None:
         """Starts the built-in chain, or connects to another, and deploys what is missing.
 
         Args:
-            settings: Which chain, and how many payers.
-            store: Where the journal is kept.
-            custody: Keys of owner and payers.
-            clock: Time of blocks.
             early: The built-in chain's node, if it boots already.
-
-        Returns:
-            The chain, with the contract on it.
 
         Raises:
             ChainUnusable: It cannot be used with this state or these settings.
             ChainUnavailable: It cannot be reached or started.
             PartMissing: The node's binary is not here.
         """
-        owner, admin = Wallet.of(custody.owner_secret()), Wallet.of(custody.admin_payer_secret())
-        payers = [Wallet.of(custody.payer_secret(n)) for n in range(settings.api_payers)]
+        settings = self._settings
         chain: LocalChain | RemoteChain
         if settings.chain_rpc is None:
-            chain = LocalChain(store, clock, memory_mb=settings.chain_memory_mb)
+            chain = LocalChain(
+                self._store, self._clock, memory_mb=settings.chain_memory_mb, engine=settings.chain_engine
+            )
         else:
             chain = RemoteChain(settings.chain_rpc)
         try:
             if isinstance(chain, LocalChain):
-                await chain.start(settings.chain_id, {one.address: FUNDS for one in (owner, admin, *payers)}, early)
-                chain_id = settings.chain_id
+                wallets = (self._owner, self._admin, *self._payers)
+                await chain.start(settings.chain_id, {wallet.address: FUNDS for wallet in wallets}, early)
             else:
-                chain_id = await chain.chain_id()
-            relay = Relay(chain, chain_id, payers, store=store, delay_s=settings.chain_block_time_ms / 1000)
-            found = cls(
-                chain=chain,
-                store=store,
-                relay=relay,
-                owner=owner,
-                admin=admin,
-                payers=payers,
-                chain_id=chain_id,
-                artifact=deploy.Artifact(),
-            )
-            async with relay.holding(owner):
-                await found._prepare()
+                self.chain_id = await chain.chain_id()
+            chain.on_receipt = self._tell
+            chain.on_reset = self._reset
+            delay_s = settings.chain_block_time_ms / 1000
+            self._chain = chain
+            self._relay = Relay(chain, self.chain_id, self._payers, store=self._store, delay_s=delay_s)
+            self._gateway = Gateway(chain)
+            self._reachable = Reachable(self._answers)
+            async with self._relay.holding(self._owner):
+                await self._prepare()
         except BaseException:
             await chain.stop()
             raise
-        return found
+
+    async def restart(self, between: Callable[[], Awaitable[object]]) -> None:
+        """Ends the built-in chain and starts a new one; listeners hear of a reset.
+
+        Args:
+            between: Awaited while there is no chain.
+
+        Raises:
+            Unsupported: The chain is not ours.
+        """
+        if self._settings.chain_rpc is not None:
+            raise Unsupported("a chain that the emulator did not start cannot go back to its beginning")
+        await self.stop()
+        await between()
+        self._forget_nonces()
+        await self.start()
+        self._notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Ends the built-in chain; everything accepted is in the journal."""
+        """Ends the built-in chain, if it was started; everything accepted is in the journal. May be called twice."""
+        if self._reachable is None:
+            return
         await self._reachable.close()
         await self._chain.stop()
         await self._relay.stop()
+        self._reachable = None
 
     @property
     def node_pid(self) -> int:
@@ -287,8 +290,8 @@ class Chain:
     # --- the chain itself -------------------------------------------------------------------------------------------
 
     async def is_reachable(self) -> bool:
-        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.reachable.Reachable`."""
-        return await self._reachable.now(self.node_pid)
+        """Whether the chain answers within `REACHABLE_S`; see `svcnb.emulator.platform.reachable.Reachable`."""
+        return self._reachable is not None and await self._reachable.now(self.node_pid)
 
     async def _answers(self) -> bool:
         try:
@@ -413,9 +416,12 @@ class Chain:
         for event in events_of(receipt["logs"], self.contract_address):
             self._notify(event)
 
-    async def _reset(self) -> None:
+    def _forget_nonces(self) -> None:
         self._relay.forget_nonces()
         self._owner.nonce = None
+
+    async def _reset(self) -> None:
+        self._forget_nonces()
         self._notify(ChainEvent(RESET, block_number=self._chain.head))
 
     def _notify(self, event: ChainEvent) -> None:

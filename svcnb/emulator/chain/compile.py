@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import click
 
-from svcnb import parts
-from svcnb.parts.fetch import fetch_solc
+from svcnb import tools
 from svcnb.protocol import contract
 from svcnb.protocol.keccak import keccak256
+from svcnb.tools.fetch import fetch_solc
 
 CONTRACTS: Final = Path(__file__).with_name("contracts")
 ARTIFACT: Final = CONTRACTS / "artifact.json"
@@ -83,7 +83,7 @@ def compile_contracts() -> Compiled:
 
     Raises:
         CompileFailed: The sources have an error or warning, or a contract is too large for an unmodified chain.
-        svcnb.parts.PartMissing: Deno is not here.
+        svcnb.tools.PartMissing: Deno is not here.
     """
     files = sources()
     everything = (*FACETS, DIAMOND, WALLET)
@@ -102,7 +102,7 @@ def compile_contracts() -> Compiled:
         artifact={
             "compiler": {
                 "name": "solc",
-                "version": parts.SOLC_VERSION,
+                "version": tools.SOLC_VERSION,
                 "settings": SETTINGS,
                 "through_ir": list(THROUGH_IR),
             },
@@ -145,15 +145,15 @@ def _request(files: dict[str, str], names: tuple[str, ...], *, via_ir: bool) -> 
 
 def _run(request: str) -> list[dict[str, Any]]:
     command = [
-        str(parts.deno()),
+        str(tools.deno()),
         "run",
         "--quiet",
         "--no-prompt",
         "--no-config",
-        f"--lock={parts.SOLC_LOCK}",
+        f"--lock={tools.SOLC_LOCK}",
         "--frozen",
         "--cached-only",
-        f"--allow-read={parts.deno_folder()}",
+        f"--allow-read={tools.deno_folder()}",
         "--allow-env",
         str(CONTRACTS / "compile.mjs"),
     ]
@@ -164,7 +164,7 @@ def _run(request: str) -> list[dict[str, Any]]:
         text=True,
         encoding="utf-8",
         timeout=_TIMEOUT_S,
-        env=parts.deno_environment(),
+        env=tools.deno_environment(),
         check=False,
     )
     if done.returncode:

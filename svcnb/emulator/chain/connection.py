@@ -18,7 +18,7 @@ from svcnb.emulator.chain.errors import ChainUnavailable, RpcError
 if TYPE_CHECKING:
     import httpx
 
-_LARGEST_ANSWER: Final = 1 << 30
+LARGEST_ANSWER: Final = 1 << 30
 _TIMEOUT_S: Final = 30.0
 
 
@@ -41,8 +41,8 @@ class Connection(Protocol):
         """Lets go."""
 
 
-class SocketConnection:
-    """A connection over a Unix socket; requests may overlap."""
+class StreamConnection:
+    """A connection over a Unix socket or the pipes of a process; requests may overlap."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -53,13 +53,13 @@ class SocketConnection:
         self._task = asyncio.create_task(self._listen(), name="svcnb-chain-answers")
 
     @classmethod
-    async def open(cls, path: Path) -> SocketConnection:
+    async def open(cls, path: Path) -> StreamConnection:
         """Connects.
 
         Raises:
             OSError: Nobody listens there.
         """
-        return cls(*await asyncio.open_unix_connection(path, limit=_LARGEST_ANSWER))
+        return cls(*await asyncio.open_unix_connection(path, limit=LARGEST_ANSWER))
 
     async def request(self, method: str, *params: Any) -> Any:
         """As in `Connection`."""

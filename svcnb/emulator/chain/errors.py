@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svcnb.emulator.errors import Unavailable
+from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.protocol.contract import Revert
 
 
@@ -40,8 +40,15 @@ class ChainUnusable(Exception):
     """The chain cannot be started with this state or these settings. The text names the next step."""
 
 
-class Unsupported(Exception):
-    """The chain in use cannot do this; only the built-in one can."""
+class Unsupported(StructuredError):
+    """The chain in use cannot do this; only the built-in one can.
+
+    Args:
+        detail: What cannot be done, and why.
+    """
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(400, f"{detail}.", fix="Use an emulator with its built-in chain.")
 
 
 class RpcError(Exception):

@@ -23,7 +23,7 @@ from svcnb.emulator.chain.errors import (
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import TransactionInvalid
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
 MAX_DEPTH: Final = 64

@@ -12,10 +12,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from svcnb.emulator import leases
-from svcnb.emulator.database import Connection, inserting
-from svcnb.emulator.schema import Table, get_meta, set_meta
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform import leases
+from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.schema import Table, get_meta, set_meta
+from svcnb.emulator.platform.store import StoreUnavailable
 
 TRANSACTION: Final = "transaction"
 BALANCE: Final = "balance"

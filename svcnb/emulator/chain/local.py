@@ -20,15 +20,16 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from svcnb.emulator.chain import journal
+from svcnb.emulator.chain.bootstrap import EarlyNode
 from svcnb.emulator.chain.connection import ConnectionLost
-from svcnb.emulator.chain.early import EarlyNode
+from svcnb.emulator.chain.engines import Engine, Node
 from svcnb.emulator.chain.errors import INVALID_PARAMS, TRANSACTION_REJECTED, ChainUnavailable, RpcError
+from svcnb.emulator.chain.genesis import GAS_LIMIT
 from svcnb.emulator.chain.journal import BALANCE, TRANSACTION, Entry
-from svcnb.emulator.chain.node import GAS_LIMIT, Node
 from svcnb.emulator.chain.replica import NoBlock, Receipt, Replica
 from svcnb.emulator.chain.transactions import Transaction, read as read_transaction
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -66,11 +67,12 @@ class LocalChain:
         store: Where the journal is kept.
         clock: The time of blocks.
         memory_mb: Memory ceiling of the node, in MiB.
+        engine: What runs it.
     """
 
-    def __init__(self, store: Store, clock: Clock, *, memory_mb: int) -> None:
+    def __init__(self, store: Store, clock: Clock, *, memory_mb: int, engine: Engine = "anvil") -> None:
         self._clock = clock
-        self._replica = Replica(store, clock, memory_mb=memory_mb, on_exit=self._node_is_lost)
+        self._replica = Replica(store, clock, memory_mb=memory_mb, engine=engine, on_exit=self._node_is_lost)
         self._ready = asyncio.Event()
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None

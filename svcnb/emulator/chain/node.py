@@ -9,7 +9,6 @@ be told to (Linux), and `Node.stop` does elsewhere.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
@@ -17,16 +16,15 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from svcnb import parts
-from svcnb.emulator.chain.connection import SocketConnection
+from svcnb import tools
+from svcnb.emulator.chain.connection import StreamConnection
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
+from svcnb.emulator.chain.genesis import HARDFORK, Genesis
 
 log = logging.getLogger(__name__)
 
-HARDFORK: Final = "prague"
-GAS_LIMIT: Final = 30_000_000
 KEPT_STATES: Final = 32
 """Blocks back to which a call can ask for old state. The node keeps each of them whole, so they cost this many times
 the state: 128, as public nodes keep, filled a node of 2 GiB with five hundred groups of long descriptions."""
@@ -50,51 +48,7 @@ exit $code
 """
 
 
-class Genesis(NamedTuple):
-    """What fixes the first block.
-
-    Attributes:
-        chain_id: The chain's number.
-        timestamp: Unix seconds.
-        balances: Wei by address, lowercase.
-    """
-
-    chain_id: int
-    timestamp: int
-    balances: dict[str, int]
-
-    def as_text(self) -> str:
-        """Everything that must be the same for blocks to be the same."""
-        return json.dumps(self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}, sort_keys=True)
-
-    @classmethod
-    def from_text(cls, text: str) -> Genesis:
-        """Reads `as_text`.
-
-        Raises:
-            ChainUnusable: It is of a chain with other rules than this version's.
-        """
-        content = json.loads(text)
-        if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
-            raise ChainUnusable(
-                "the state was written by another version of svcnb, whose chain had other rules: use that one"
-            )
-        return cls(**content)
-
-    def as_file(self) -> str:
-        """The genesis file that the node reads."""
-        return json.dumps(
-            {
-                "config": {"chainId": self.chain_id},
-                "alloc": {address: {"balance": hex(wei)} for address, wei in self.balances.items()},
-                "gasLimit": hex(GAS_LIMIT),
-                "difficulty": "0x0",
-                "timestamp": hex(self.timestamp),
-            }
-        )
-
-
-class Node:
+class AnvilNode:
     """One running anvil.
 
     Attributes:
@@ -107,11 +61,11 @@ class Node:
         self._process = process
         self._folder = folder
         self.pid = 0
-        self.connection: SocketConnection
+        self.connection: StreamConnection
         self.exited: asyncio.Task[int] = asyncio.create_task(process.wait(), name="svcnb-chain-exit")
 
     @classmethod
-    async def start(cls, genesis: Genesis, *, memory_mb: int) -> Node:
+    async def start(cls, genesis: Genesis, *, memory_mb: int) -> AnvilNode:
         """Starts a node at its first block.
 
         Args:
@@ -124,10 +78,12 @@ class Node:
             ChainUnavailable: It does not start; the text holds its last words.
         """
         if sys.platform == "win32":
-            raise ChainUnusable("the built-in chain runs on Linux and macOS: name another chain with --chain-rpc")
-        binary = parts.anvil()
+            raise ChainUnusable(
+                "anvil runs on Linux and macOS: choose --chain-engine ethereumjs, or another chain with --chain-rpc"
+            )
+        binary = tools.anvil()
         folder = tempfile.TemporaryDirectory(prefix="svcnb-chain-", ignore_cleanup_errors=True)
-        node: Node | None = None
+        node: AnvilNode | None = None
         try:
             place = Path(folder.name)
             (place / "genesis.json").write_text(genesis.as_file())
@@ -162,7 +118,7 @@ class Node:
         deadline = asyncio.get_running_loop().time() + _START_S
         while True:
             try:
-                self.connection = await SocketConnection.open(path)
+                self.connection = await StreamConnection.open(path)
             except OSError as error:
                 if self.exited.done():
                     raise ChainUnavailable(f"the node stopped at once: {await self.last_words()}") from error

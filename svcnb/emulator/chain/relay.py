@@ -13,15 +13,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from svcnb.emulator import leases
 from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractRevert, RpcError
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import sign
-from svcnb.emulator.fair_limit import FairLimit
 from svcnb.emulator.keys.secp import address_of
-from svcnb.emulator.offload import current_account
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform import leases
+from svcnb.emulator.platform.fair_limit import FairLimit
+from svcnb.emulator.platform.offload import current_account
+from svcnb.emulator.platform.store import Store
 from svcnb.protocol.abi import AbiError
 from svcnb.protocol.contract import Function, decode_revert
 

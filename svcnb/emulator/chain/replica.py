@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from svcnb.emulator.chain import journal
+from svcnb.emulator.chain.bootstrap import EarlyNode
 from svcnb.emulator.chain.connection import ConnectionLost
-from svcnb.emulator.chain.early import EarlyNode
+from svcnb.emulator.chain.engines import Engine, Node, engine_of, start_node
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
+from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.chain.journal import BALANCE, Dump, Entry
-from svcnb.emulator.chain.node import Genesis, Node
 from svcnb.emulator.chain.transactions import read as read_transaction
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,23 @@ class Replica:
         store: Where the journal is kept.
         clock: The time of blocks.
         memory_mb: Memory ceiling of the node, in MiB.
+        engine: What runs it.
         on_exit: Called when the node has ended by itself.
     """
 
-    def __init__(self, store: Store, clock: Clock, *, memory_mb: int, on_exit: Callable[[Node], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        memory_mb: int,
+        engine: Engine = "anvil",
+        on_exit: Callable[[Node], None],
+    ) -> None:
         self._store = store
         self._clock = clock
         self._memory_mb = memory_mb
+        self._engine = engine_of(engine)
         self._on_exit = on_exit
         self.node: Node | None = None
         """The running node, None while there is none."""
@@ -93,7 +104,7 @@ class Replica:
                 "another server keeps its own chain in this database: give all servers that share it one chain with "
                 "--chain-rpc, or each its own database"
             )
-        proposed = Genesis(chain_id, self._clock.now_s(), balances) if early is None else early.genesis
+        proposed = Genesis(chain_id, self._clock.now_s(), balances, self._engine) if early is None else early.genesis
         self.genesis_text = await self._store.run(
             lambda connection: journal.genesis_text(connection, proposed.as_text())
         )
@@ -102,6 +113,11 @@ class Replica:
             raise ChainUnusable(
                 f"the state is of chain {self.genesis.chain_id}, the settings say {chain_id}: "
                 f"start with --chain-id {self.genesis.chain_id}, or with another state folder"
+            )
+        if self.genesis.engine != self._engine:
+            raise ChainUnusable(
+                f"the chain of this state was made with {self.genesis.engine}, the settings say {self._engine}: "
+                f"start with --chain-engine {self.genesis.engine}, or with another state folder"
             )
         await self.rebuild(early)
 
@@ -280,7 +296,7 @@ class Replica:
         if early is not None and early.genesis == self.genesis:
             node = await early.take()
         else:
-            node = await Node.start(self.genesis, memory_mb=self._memory_mb)
+            node = await start_node(self.genesis, memory_mb=self._memory_mb)
         self.node = node
         await self._begin(history.dump)
         for entry in history.tail:

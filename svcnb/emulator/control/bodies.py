@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, model_validator
 
-from svcnb.emulator.control.faults import Part
+from svcnb.emulator.platform.faults import Part
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL
 from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 from svcnb.protocol.wire.values import WalletAddress

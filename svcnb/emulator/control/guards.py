@@ -10,22 +10,31 @@ from starlette.requests import Request
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.endpoint import Call, Guard
-from svcnb.emulator.http.origins import is_own_origin
+from svcnb.emulator.platform.origins import is_own_origin
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
-async def _check(call: Call) -> None:
-    request = call.request
-    _refuse_other_origins(request)
-    _require_token(request, call.service.control_token)
-    if request.method in _WITH_BODY and not _is_json(request):
-        # A form of another site's page cannot send this type without asking first.
-        raise StructuredError(
-            415,
-            "The control plane takes JSON only.",
-            fix=f"Send the header Content-Type: {JSON_TYPE}, and {{}} when there is nothing to say.",
-        )
+def control_guard(token: str) -> Guard:
+    """The guard of the control plane: the caller may change time, money and state.
+
+    Args:
+        token: The control token.
+    """
+
+    async def check(call: Call) -> None:
+        request = call.request
+        _refuse_other_origins(request)
+        _require_token(request, token)
+        if request.method in _WITH_BODY and not _is_json(request):
+            # A form of another site's page cannot send this type without asking first.
+            raise StructuredError(
+                415,
+                "The control plane takes JSON only.",
+                fix=f"Send the header Content-Type: {JSON_TYPE}, and {{}} when there is nothing to say.",
+            )
+
+    return Guard(check, frozenset({401, 403}))
 
 
 def _refuse_other_origins(request: Request) -> None:
@@ -51,7 +60,3 @@ def _require_token(request: Request, token: str) -> None:
 
 def _is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
-
-
-CONTROL: Final = Guard(_check, frozenset({401, 403}))
-"""The caller may change time, money and state."""

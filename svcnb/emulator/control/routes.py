@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from svcnb.emulator.actions.recording import RecordingError
 from svcnb.emulator.control.bodies import (
     AgentApproval,
     ClockChange,
@@ -20,15 +20,28 @@ from svcnb.emulator.control.bodies import (
     Nothing,
     PaymentOutcome,
 )
-from svcnb.emulator.control.guards import CONTROL
-from svcnb.emulator.control.snapshots import LONGEST_NAME
+from svcnb.emulator.control.snapshots import LONGEST_NAME, Snapshots
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Call, Endpoint, Handler
-from svcnb.emulator.http.gate import CONTROL_PREFIX
+from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
+from svcnb.emulator.http.middleware import CONTROL_PREFIX
+from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.protocol.wire.base import Request
 from svcnb.protocol.wire.triggers import CHAIN_IDS
 from svcnb.protocol.wire.values import QueryNumber
+
+if TYPE_CHECKING:
+    from svcnb.emulator.actions.store import RunLog
+    from svcnb.emulator.billing.ledger import Ledger
+    from svcnb.emulator.billing.processor import Processor
+    from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.faults import Faults
+    from svcnb.emulator.platform.forgiven import Forgiven
+    from svcnb.emulator.sandbox.network import Network
+    from svcnb.emulator.sandbox.protocol import Engine
+    from svcnb.emulator.settings import Settings
+    from svcnb.emulator.triggers.service import Triggers
 
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
@@ -44,204 +57,236 @@ class RunsQuery(Request):
     offset: QueryNumber = Field(0, description="How many of the newest to skip.")
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of the control plane; they are no part of the service, so its description leaves them out."""
-    return [
-        _row("GET", "/state", state),
-        _row("POST", "/reset", reset, Nothing),
-        _row("GET", "/snapshots", snapshots),
-        _row("POST", "/snapshots/{name}", take_snapshot, Nothing),
-        _row("DELETE", "/snapshots/{name}", remove_snapshot),
-        _row("POST", "/snapshots/{name}/restore", restore_snapshot, Nothing),
-        _row("POST", "/clock", clock, ClockChange),
-        _row("GET", "/faults", faults),
-        _row("POST", "/faults", add_fault, FaultOrder),
-        _row("DELETE", "/faults", clear_faults),
-        _row("POST", "/faucet", faucet, FaucetOrder),
-        _row("POST", "/credit", credit, CreditOrder),
-        _row("POST", "/processor/{intent}", payment_outcome, PaymentOutcome),
-        _row("POST", "/agents/approve", approve_agent, AgentApproval),
-        _row("POST", "/contract-wallets", contract_wallet, ContractWalletOrder),
-        Endpoint("GET", f"{CONTROL_PREFIX}/runs", runs, query=RunsQuery, guards=(CONTROL,), described=False),
-        _row("GET", "/runs/{request_id}", run),
-        _row("GET", "/network", network),
-        _row("POST", "/network", set_network, NetworkOrder),
-    ]
+class ControlPlane:
+    """Endpoints of the control plane.
 
+    Args:
+        settings: How the emulator behaves.
+        guard: Who may use it.
+        clock: The emulator's time.
+        chain: The chain with the contract.
+        ledger: Credits of accounts.
+        processor: The payment processor.
+        engine: Runs actions.
+        network: Outbound requests of actions.
+        run_log: Record of executions.
+        saved: Saved states.
+        fault_injection: Injected failures.
+        forgiven: Record of accepted requests that the live service refuses.
+        triggers: Gives the triggers service.
+        addresses: Gives the addresses of this server.
+    """
 
-def _row(method: str, path: str, handler: Handler, request: type | None = None) -> Endpoint:
-    return Endpoint(method, CONTROL_PREFIX + path, handler, request=request, guards=(CONTROL,), described=False)
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        guard: Guard,
+        clock: Clock,
+        chain: Chain,
+        ledger: Ledger,
+        processor: Processor,
+        engine: Engine,
+        network: Network,
+        run_log: RunLog,
+        saved: Snapshots,
+        fault_injection: Faults,
+        forgiven: Forgiven,
+        triggers: Callable[[], Triggers],
+        addresses: Callable[[], dict[str, object]],
+    ) -> None:
+        self._settings = settings
+        self._guards = (guard,)
+        self._clock = clock
+        self._chain = chain
+        self._ledger = ledger
+        self._processor = processor
+        self._engine = engine
+        self._outbound = network
+        self._run_log = run_log
+        self._saved = saved
+        self._faults = fault_injection
+        self._forgiven = forgiven
+        self._triggers = triggers
+        self._addresses = addresses
 
+    def endpoints(self) -> list[Endpoint]:
+        """The rows of the control plane; they are no part of the service, so its description leaves them out."""
+        return [
+            self._row("GET", "/state", self.state),
+            self._row("POST", "/reset", self.reset, Nothing),
+            self._row("GET", "/snapshots", self.snapshots),
+            self._row("POST", "/snapshots/{name}", self.take_snapshot, Nothing),
+            self._row("DELETE", "/snapshots/{name}", self.remove_snapshot),
+            self._row("POST", "/snapshots/{name}/restore", self.restore_snapshot, Nothing),
+            self._row("POST", "/clock", self.clock, ClockChange),
+            self._row("GET", "/faults", self.faults),
+            self._row("POST", "/faults", self.add_fault, FaultOrder),
+            self._row("DELETE", "/faults", self.clear_faults),
+            self._row("POST", "/faucet", self.faucet, FaucetOrder),
+            self._row("POST", "/credit", self.credit, CreditOrder),
+            self._row("POST", "/processor/{intent}", self.payment_outcome, PaymentOutcome),
+            self._row("POST", "/agents/approve", self.approve_agent, AgentApproval),
+            self._row("POST", "/contract-wallets", self.contract_wallet, ContractWalletOrder),
+            Endpoint("GET", f"{CONTROL_PREFIX}/runs", self.runs, query=RunsQuery, guards=self._guards, described=False),
+            self._row("GET", "/runs/{request_id}", self.run),
+            self._row("GET", "/network", self.network),
+            self._row("POST", "/network", self.set_network, NetworkOrder),
+        ]
 
-async def state(call: Call, _given: None) -> dict[str, Any]:
-    """Everything readable about the emulator, no secrets."""
-    service = call.service
-    settings = service.settings
-    return {
-        **service.addresses(),
-        "clock": {"now": service.clock.now(), "frozen": service.clock.frozen, "offset_s": service.clock.offset_s},
-        "seeded": settings.seed is not None,
-        "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"} | _CHAIN_URLS),
-        "engine": asdict(service.engine.state()),
-        "faults": [asdict(fault) for fault in service.faults.waiting()],
-        "network": _network(call),
-        "snapshots": await service.snapshots.names(),
-        "forgiven": service.forgiven.entries(),
-    }
+    async def state(self, _call: Call, _given: None) -> dict[str, Any]:
+        """Everything readable about the emulator, no secrets."""
+        settings = self._settings
+        return {
+            **self._addresses(),
+            "clock": {"now": self._clock.now(), "frozen": self._clock.frozen, "offset_s": self._clock.offset_s},
+            "seeded": settings.seed is not None,
+            "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"} | _CHAIN_URLS),
+            "engine": asdict(self._engine.state()),
+            "faults": [asdict(fault) for fault in self._faults.waiting()],
+            "network": self._network(),
+            "snapshots": await self._saved.names(),
+            "forgiven": self._forgiven.entries(),
+        }
 
+    async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
+        """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
+        self._faults.clear()
+        self._forgiven.clear()
+        self._outbound.configure(self._settings.network_policy, self._settings.network_file)
+        await self._saved.reset()
+        return _DONE
 
-async def reset(call: Call, _body: Nothing) -> dict[str, bool]:
-    """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
-    service = call.service
-    service.faults.clear()
-    service.forgiven.clear()
-    service.network.configure(service.settings.network_policy, service.settings.network_file)
-    await service.snapshots.reset()
-    return _DONE
+    async def snapshots(self, _call: Call, _given: None) -> list[dict[str, Any]]:
+        """The saved states, oldest first."""
+        return await self._saved.names()
 
+    async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
+        """Saves database, chain, clock and randomness together."""
+        name = _snapshot_name(call)
+        await self._saved.take(name)
+        return _DONE | {"name": name}
 
-async def snapshots(call: Call, _given: None) -> list[dict[str, Any]]:
-    """The saved states, oldest first."""
-    return await call.service.snapshots.names()
-
-
-async def take_snapshot(call: Call, _body: Nothing) -> dict[str, Any]:
-    """Saves database, chain, clock and randomness together."""
-    name = _snapshot_name(call)
-    await call.service.snapshots.take(name)
-    return _DONE | {"name": name}
-
-
-async def restore_snapshot(call: Call, _body: Nothing) -> dict[str, Any]:
-    """Goes back to a saved state."""
-    name = _snapshot_name(call)
-    try:
-        found = await call.service.snapshots.restore(name)
-    except ValueError as error:
-        raise StructuredError(409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete it.") from None
-    if not found:
-        raise _no_snapshot(name)
-    return _DONE | {"name": name}
-
-
-async def remove_snapshot(call: Call, _given: None) -> dict[str, bool]:
-    """Forgets a saved state."""
-    name = _snapshot_name(call)
-    if not await call.service.snapshots.remove(name):
-        raise _no_snapshot(name)
-    return _DONE
-
-
-async def clock(call: Call, body: ClockChange) -> dict[str, Any]:
-    """Sets the time for signatures, expiry, schedules, the ledger and blocks."""
-    time = call.service.clock
-    if body.freeze is not None:
-        time.freeze(body.freeze)
-    elif body.advance is not None:
+    async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
+        """Goes back to a saved state."""
+        name = _snapshot_name(call)
         try:
-            time.advance(body.advance)
+            found = await self._saved.restore(name)
         except ValueError as error:
-            fix = 'Advance by less, or send {"real": true} to go back to the machine\'s time.'
-            raise StructuredError(400, f"{error}.", fix=fix) from None
-    else:
-        time.real()
-    return {"now": time.now(), "frozen": time.frozen}
+            raise StructuredError(409, f"Snapshot {name!r} cannot be restored: {error}.", fix="Delete it.") from None
+        if not found:
+            raise _no_snapshot(name)
+        return _DONE | {"name": name}
 
+    async def remove_snapshot(self, call: Call, _given: None) -> dict[str, bool]:
+        """Forgets a saved state."""
+        name = _snapshot_name(call)
+        if not await self._saved.remove(name):
+            raise _no_snapshot(name)
+        return _DONE
 
-async def faults(call: Call, _given: None) -> list[dict[str, Any]]:
-    """The failures that are still to come."""
-    return [asdict(fault) for fault in call.service.faults.waiting()]
+    async def clock(self, _call: Call, body: ClockChange) -> dict[str, Any]:
+        """Sets the time for signatures, expiry, schedules, the ledger and blocks."""
+        time = self._clock
+        if body.freeze is not None:
+            time.freeze(body.freeze)
+        elif body.advance is not None:
+            try:
+                time.advance(body.advance)
+            except ValueError as error:
+                fix = 'Advance by less, or send {"real": true} to go back to the machine\'s time.'
+                raise StructuredError(400, f"{error}.", fix=fix) from None
+        else:
+            time.real()
+        return {"now": time.now(), "frozen": time.frozen}
 
+    async def faults(self, _call: Call, _given: None) -> list[dict[str, Any]]:
+        """The failures that are still to come."""
+        return [asdict(fault) for fault in self._faults.waiting()]
 
-async def add_fault(call: Call, body: FaultOrder) -> dict[str, Any]:
-    """Makes the next calls that need a part fail or wait."""
-    if len(call.service.faults.waiting()) >= _MAX_FAULTS:
-        raise StructuredError(
-            400, f"{_MAX_FAULTS} faults wait already, which is the most.", fix="DELETE /_emulator/faults clears them."
+    async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
+        """Makes the next calls that need a part fail or wait."""
+        if len(self._faults.waiting()) >= _MAX_FAULTS:
+            raise StructuredError(
+                400,
+                f"{_MAX_FAULTS} faults wait already, which is the most.",
+                fix="DELETE /_emulator/faults clears them.",
+            )
+        fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
+        return asdict(fault)
+
+    async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
+        """Everything works again."""
+        self._faults.clear()
+        return _DONE
+
+    async def faucet(self, _call: Call, body: FaucetOrder) -> dict[str, Any]:
+        """Gives ETH on the local chain."""
+        await self._chain.faucet(body.address, body.wei)
+        return _DONE | {"address": body.address, "wei": str(body.wei)}
+
+    async def credit(self, call: Call, body: CreditOrder) -> dict[str, int]:
+        """Gives credit without a payment."""
+        total = await self._ledger.add_credit(
+            body.wallet_address, body.cents, reason="given through the control plane", reference=call.request_id
         )
-    fault = call.service.faults.add(body.part, body.status, body.delay_ms, body.times)
-    return asdict(fault)
+        return {"credit_cents": total}
 
+    async def payment_outcome(self, call: Call, body: PaymentOutcome) -> object:
+        """Does what a person does on the payment page."""
+        from svcnb.emulator.billing.processor_routes import describe
 
-async def clear_faults(call: Call, _given: None) -> dict[str, bool]:
-    """Everything works again."""
-    call.service.faults.clear()
-    return _DONE
+        return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
+    async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
+        """Lets the client of a challenge use the triggers of a user, as the approval page does."""
+        try:
+            user = await self._triggers().identity.approve(body.challenge, body.label or "", body.email)
+        except Refused as refusal:
+            raise StructuredError(
+                refusal.status, refusal.message, fix="Send the challenge as the client shows it."
+            ) from None
+        return {"ok": True, "user_email": user.email}
 
-async def faucet(call: Call, body: FaucetOrder) -> dict[str, Any]:
-    """Gives ETH on the local chain."""
-    await call.service.chain.faucet(body.address, body.wei)
-    return _DONE | {"address": body.address, "wei": str(body.wei)}
+    async def contract_wallet(self, _call: Call, body: ContractWalletOrder) -> dict[str, str]:
+        """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
+        return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
+    async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
+        """Executions, newest first, failed and refused ones too."""
+        limit = min(query.limit, _MAX_RUNS)
+        return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
-async def credit(call: Call, body: CreditOrder) -> dict[str, int]:
-    """Gives credit without a payment."""
-    total = await call.service.ledger.add_credit(
-        body.wallet_address, body.cents, reason="given through the control plane", reference=call.request_id
-    )
-    return {"credit_cents": total}
+    async def run(self, call: Call, _given: None) -> dict[str, Any]:
+        """One execution with its trace."""
+        request_id = call.path["request_id"]
+        found = await self._run_log.one(request_id) if request_id.isprintable() else None
+        if found is None:
+            raise StructuredError(
+                404,
+                f"No execution has the request id {request_id[:80]!r}.",
+                fix="Take the X-Request-Id of the execution's answer; GET /_emulator/runs lists the newest.",
+            )
+        return found
 
+    async def network(self, _call: Call, _given: None) -> dict[str, Any]:
+        """What happens to outbound requests of actions."""
+        return self._network()
 
-async def payment_outcome(call: Call, body: PaymentOutcome) -> object:
-    """Does what a person does on the payment page."""
-    from svcnb.emulator.billing.processor_routes import describe
+    async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
+        """Sets what happens to outbound requests of actions."""
+        try:
+            self._outbound.configure(body.policy, None if body.file is None else Path(body.file))
+        except (ValueError, RecordingError) as error:
+            raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
+        return self._network()
 
-    return describe(await call.service.processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
+    def _network(self) -> dict[str, Any]:
+        configured = self._outbound
+        return {"policy": configured.policy, "file": None if configured.file is None else str(configured.file)}
 
-
-async def approve_agent(call: Call, body: AgentApproval) -> dict[str, object]:
-    """Lets the client of a challenge use the triggers of a user, as the approval page does."""
-    try:
-        user = await call.service.triggers.identity.approve(body.challenge, body.label or "", body.email)
-    except Refused as refusal:
-        raise StructuredError(
-            refusal.status, refusal.message, fix="Send the challenge as the client shows it."
-        ) from None
-    return {"ok": True, "user_email": user.email}
-
-
-async def contract_wallet(call: Call, body: ContractWalletOrder) -> dict[str, str]:
-    """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
-    return {"address": await call.service.chain.deploy_contract_wallet(body.owner)}
-
-
-async def runs(call: Call, query: RunsQuery) -> dict[str, Any]:
-    """Executions, newest first, failed and refused ones too."""
-    limit = min(query.limit, _MAX_RUNS)
-    return {"runs": await call.service.runs.recent(limit, min(query.offset, 2**31))}
-
-
-async def run(call: Call, _given: None) -> dict[str, Any]:
-    """One execution with its trace."""
-    request_id = call.path["request_id"]
-    found = await call.service.runs.one(request_id) if request_id.isprintable() else None
-    if found is None:
-        raise StructuredError(
-            404,
-            f"No execution has the request id {request_id[:80]!r}.",
-            fix="Take the X-Request-Id of the execution's answer; GET /_emulator/runs lists the newest.",
-        )
-    return found
-
-
-async def network(call: Call, _given: None) -> dict[str, Any]:
-    """What happens to outbound requests of actions."""
-    return _network(call)
-
-
-async def set_network(call: Call, body: NetworkOrder) -> dict[str, Any]:
-    """Sets what happens to outbound requests of actions."""
-    try:
-        call.service.network.configure(body.policy, None if body.file is None else Path(body.file))
-    except (ValueError, RecordingError) as error:
-        raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
-    return _network(call)
-
-
-def _network(call: Call) -> dict[str, Any]:
-    configured = call.service.network
-    return {"policy": configured.policy, "file": None if configured.file is None else str(configured.file)}
+    def _row(self, method: str, path: str, handler: Handler, request: type | None = None) -> Endpoint:
+        return Endpoint(method, CONTROL_PREFIX + path, handler, request=request, guards=self._guards, described=False)
 
 
 def _snapshot_name(call: Call) -> str:

@@ -6,15 +6,21 @@ import base64
 import json
 import time
 import zlib
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.billing.shared_holds import HOLDS
-from svcnb.emulator.database import Connection, inserting
-from svcnb.emulator.schema import META, Table, tables
+from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.schema import META, Table, tables
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
-    from svcnb.emulator.service import Service
+    from svcnb.emulator.actions.store import RunLog
+    from svcnb.emulator.chain.chain import Chain
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.quiesce import Quiesce
+    from svcnb.emulator.platform.randomness import Randomness
+    from svcnb.emulator.platform.store import Store
 
 LONGEST_NAME: Final = 200
 """Most characters in a snapshot's name."""
@@ -43,16 +49,38 @@ class Snapshots:
     """The saved states of one emulator, kept in its database.
 
     Args:
-        service: The emulator.
+        store: The database.
+        chain: The chain, which saves itself.
+        clock: The emulator's time.
+        randomness: The emulator's random streams.
+        quiesce: Makes requests wait while the state is exchanged.
+        runs: Record of executions, written before the state is read.
+        on_exchange: Awaited after the state was exchanged, to drop what was remembered of the old one.
     """
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._start = (service.clock.state(), service.randomness.state())
+    def __init__(
+        self,
+        *,
+        store: Store,
+        chain: Chain,
+        clock: Clock,
+        randomness: Randomness,
+        quiesce: Quiesce,
+        runs: RunLog,
+        on_exchange: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._store = store
+        self._chain = chain
+        self._clock = clock
+        self._randomness = randomness
+        self._quiesce = quiesce
+        self._runs = runs
+        self._on_exchange = on_exchange
+        self._start = (clock.state(), randomness.state())
 
     async def names(self) -> list[dict[str, Any]]:
         """Every snapshot's name and time (Unix seconds of the machine's clock), oldest first."""
-        return await self._service.store.run(
+        return await self._store.run(
             lambda connection: connection.records("SELECT name, taken_at FROM snapshots ORDER BY taken_at")
         )
 
@@ -62,18 +90,17 @@ class Snapshots:
         Args:
             name: What to call it.
         """
-        service = self._service
-        async with service.traffic.exclusive():
-            await service.runs.flush()
-            chain = await service.chain.export_snapshot()
-            clock, randomness = json.dumps(service.clock.state()), json.dumps(service.randomness.state())
+        async with self._quiesce.exclusive():
+            await self._runs.flush()
+            chain = await self._chain.export_snapshot()
+            clock, randomness = json.dumps(self._clock.state()), json.dumps(self._randomness.state())
 
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 _remove(connection, name)
                 connection.insert("snapshots", **row, content=_pack(connection))
 
-            await service.store.run(work)
+            await self._store.run(work)
 
     async def restore(self, name: str) -> bool:
         """Goes back to a saved state.
@@ -87,21 +114,20 @@ class Snapshots:
         Raises:
             ValueError: The snapshot's time is outside the bounds of the clock, which earlier versions did not have.
         """
-        service = self._service
-        async with service.traffic.exclusive():
-            await service.runs.flush()
+        async with self._quiesce.exclusive():
+            await self._runs.flush()
 
-            row = await service.store.run(
+            row = await self._store.run(
                 lambda connection: connection.record("SELECT * FROM snapshots WHERE name = :name", name=name)
             )
             if row is None:
                 return False
-            service.clock.check(parse(row["clock"]))  # before anything is replaced
-            await service.chain.import_snapshot(row["chain"])
-            await service.store.run(lambda connection: _unpack(connection, row["content"]))
-            service.randomness.restore(parse(row["randomness"]))
-            service.clock.restore(parse(row["clock"]))
-            await self._forget()
+            self._clock.check(parse(row["clock"]))  # before anything is replaced
+            await self._chain.import_snapshot(row["chain"])
+            await self._store.run(lambda connection: _unpack(connection, row["content"]))
+            self._randomness.restore(parse(row["randomness"]))
+            self._clock.restore(parse(row["clock"]))
+            await self._on_exchange()
         return True
 
     async def remove(self, name: str) -> bool:
@@ -113,23 +139,17 @@ class Snapshots:
         Returns:
             Whether there was one of that name.
         """
-        return await self._service.store.run(lambda connection: _remove(connection, name))
+        return await self._store.run(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
         """Goes back to the start: no accounts, a fresh chain, the clock as it was set; snapshots are kept."""
-        service = self._service
-        async with service.traffic.exclusive():
-            await service.runs.flush()
+        async with self._quiesce.exclusive():
+            await self._runs.flush()
             clock, randomness = self._start
-            service.randomness.restore(randomness)
-            service.clock.restore(clock)
-            await service.replace_chain(lambda: service.store.run(lambda connection: _wipe(connection, chain=True)))
-            await self._forget()
-
-    async def _forget(self) -> None:
-        self._service.sources.clear()
-        self._service.directory.forget()
-        await self._service.triggers.reload()
+            self._randomness.restore(randomness)
+            self._clock.restore(clock)
+            await self._chain.restart(lambda: self._store.run(lambda connection: _wipe(connection, chain=True)))
+            await self._on_exchange()
 
 
 def _remove(connection: Connection, name: str) -> bool:

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.emulator.http.mismatch import sentence
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.protocol.limits import MAX_JSON_VALUES
 from svcnb.protocol.nesting import more_values_than
 from svcnb.protocol.wire.values import FORGIVEN, STRICT_TYPES, UNUSABLE

@@ -1,34 +1,41 @@
-"""One row of the interface: a method, a path, its guards, its shapes and what it does."""
+"""One row of the interface: method, path, guards, types of its bodies, and its handler."""
 
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
-from starlette.responses import Response
 
-from svcnb.emulator.errors import StructuredError, Unavailable
-from svcnb.emulator.http.answers import JSON_TYPE, answer
-from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
-from svcnb.emulator.offload import current_account
+from svcnb.emulator.http.caller import Caller
+from svcnb.emulator.platform.offload import current_account
 
-if TYPE_CHECKING:
-    from svcnb.emulator.access.caller import Caller
-    from svcnb.emulator.billing.ledger import Hold
-    from svcnb.emulator.service import Service
+
+class Hold(Protocol):
+    """Credit set aside for one call."""
+
+    @property
+    def cents(self) -> int:
+        """How much is set aside."""
+
+    async def grow(self, cents: int) -> None:
+        """Sets more aside."""
+
+    async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges and ends the hold."""
+
+    def release(self) -> None:
+        """Ends the hold without a charge. May be called twice."""
 
 
 class Call:
-    """One request on its way through guards and handler.
+    """One request, as its guards and its handler see it.
 
     Args:
-        service: The emulator.
         endpoint: The row that matched.
         request: The HTTP request.
 
@@ -39,10 +46,9 @@ class Call:
         price_cents: What success costs; a handler may set another price than its row's.
     """
 
-    __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request", "service")
+    __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")
 
-    def __init__(self, service: Service, endpoint: Endpoint, request: Request) -> None:
-        self.service = service
+    def __init__(self, endpoint: Endpoint, request: Request) -> None:
         self.endpoint = endpoint
         self.request = request
         self.path: dict[str, str] = request.scope.get("path_params", {})
@@ -87,8 +93,6 @@ class Guard(NamedTuple):
     statuses: frozenset[int] = frozenset()
     schemes: tuple[str, ...] = ()
 
-
-_LOG = logging.getLogger(__name__)
 
 API: Final = "/core/v1"
 """Where the specification's paths begin (specification 9.1)."""
@@ -148,78 +152,16 @@ class Endpoint:
         return (inspect.getdoc(self.handler) or "").partition("\n")[0]
 
     @cached_property
-    def _body_adapter(self) -> TypeAdapter[Any]:
+    def body_adapter(self) -> TypeAdapter[Any]:
+        """Validator of the body."""
         return TypeAdapter(self.request)
 
     @cached_property
-    def _query_adapter(self) -> TypeAdapter[Any]:
+    def query_adapter(self) -> TypeAdapter[Any]:
+        """Validator of the query string."""
         return TypeAdapter(self.query)
 
     @property
     def all_guards(self) -> tuple[Guard, ...]:
         """Every check, whoever makes it."""
         return self.guards + self.answers_for
-
-    async def handle(self, service: Service, request: Request) -> Response:
-        """Runs guards, body checks, handler and settlement, in the order of reference facts 2.1.
-
-        Raises:
-            ServiceError: Whatever refuses the call.
-        """
-        call = Call(service, self, request)
-        if self.request is not None and self.described and not self.reads_itself and not _is_json(request):
-            if service.settings.exact_types:
-                raise _no_such_type(request)
-            service.forgiven.note(self, {"a body without the header Content-Type: application/json"})
-        try:
-            for guard in self.guards:
-                await guard.check(call)
-            result = await self.handler(call, await self._given(call))
-            if call.hold is not None and call.price_cents:
-                await _settle(call, call.hold)
-        finally:
-            if call.hold is not None:
-                call.hold.release()
-        if isinstance(result, Response):
-            result.headers.update(call.headers)
-            return result
-        return answer(result, headers=call.headers)
-
-    async def _given(self, call: Call) -> Any:
-        if self.reads_itself:
-            return None
-        settings = call.service.settings
-        strict, forgiven = settings.exact_types and self.described, set[str]()
-        if self.query is not None:
-            members = dict(call.request.query_params)
-            given = validate(self._query_adapter, members, strict=strict, where="query string", forgiven=forgiven)
-            call.service.forgiven.note(self, forgiven)
-            return given
-        if self.request is not None:
-            require_plain(call.request)
-            data = await read_bytes(call.request, settings.max_body_bytes)
-            given = validate(self._body_adapter, await parse(data), strict=strict, forgiven=forgiven)
-            call.service.forgiven.note(self, forgiven)
-            return given
-        return None
-
-
-async def _settle(call: Call, hold: Hold) -> None:
-    try:
-        await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
-    except Unavailable:
-        # The effect cannot be taken back, and a 503 would tell the caller that nothing happened: it stays unpaid.
-        _LOG.warning("request %s succeeded and could not be charged", call.request_id, exc_info=True)
-
-
-def _is_json(request: Request) -> bool:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
-
-
-def _no_such_type(request: Request) -> StructuredError:
-    content_type = request.headers.get("content-type", "")
-    return StructuredError(
-        404,
-        f"No endpoint {request.method} {request.url.path} takes the content type {content_type or 'none'}.",
-        fix=f"Send the header Content-Type: {JSON_TYPE}.",
-    )

@@ -5,16 +5,17 @@ Everything comes from this server, so the pages work without internet.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import API, Call, Endpoint
-from svcnb.emulator.http.gate import DOCS
+from svcnb.emulator.http.middleware import DOCS
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
 
@@ -53,12 +54,20 @@ _START: Final = f"""SwaggerUIBundle({{
 """
 
 
-def endpoints() -> list[Endpoint]:
-    """The rows of the pages; none of them stands in the description."""
+def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
+    """The rows of the pages; none of them is in the description.
+
+    Args:
+        description: Makes the OpenAPI description of this server.
+    """
+
+    async def openapi(_call: Call, _given: None) -> Response:
+        return answer(description())
+
     return [
         Endpoint("GET", "/", _home, described=False),
         Endpoint("GET", "/openapi.json", _to_description, described=False),
-        Endpoint("GET", f"{API}/openapi.json", _description, described=False),
+        Endpoint("GET", f"{API}/openapi.json", openapi, described=False),
         Endpoint("GET", f"{API}/swagger-ui", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/{{file}}", _asset, described=False),
@@ -72,10 +81,6 @@ async def _home(_call: Call, _given: None) -> Response:
 
 async def _to_description(_call: Call, _given: None) -> Response:
     return RedirectResponse(f"{API}/openapi.json", 303)
-
-
-async def _description(call: Call, _given: None) -> Response:
-    return answer(call.service.description)
 
 
 async def _swagger(_call: Call, _given: None) -> Response:

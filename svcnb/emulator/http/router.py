@@ -1,6 +1,6 @@
-"""Finding the endpoint of a path: a dictionary for fixed paths, patterns for the few with parameters.
+"""Router: a dictionary for fixed paths, patterns for the few with parameters.
 
-The rows that a first call does not need may come later, when somebody asks for a path that is not among the others.
+The rows that a first call does not need are loaded with the first request for a path that is not among the others.
 """
 
 from __future__ import annotations
@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.http.dispatch import Dispatcher
 from svcnb.emulator.http.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from svcnb.emulator.service import Service
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -39,7 +37,7 @@ class Router:
     """All endpoints of an emulator.
 
     Args:
-        service: The emulator, handed to every call.
+        dispatcher: Answers a request by its endpoint.
         endpoints: The rows.
         mounts: Applications for everything else, first match wins.
         others: Makes the rows that may come later; called once, in a thread.
@@ -47,12 +45,12 @@ class Router:
 
     def __init__(
         self,
-        service: Service,
+        dispatcher: Dispatcher,
         endpoints: Iterable[Endpoint],
         mounts: Iterable[Mount] = (),
         others: Callable[[], Iterable[Endpoint]] | None = None,
     ) -> None:
-        self._service = service
+        self._dispatcher = dispatcher
         self._mounts = tuple(mounts)
         self._others = others
         self._coming: asyncio.Task[None] | None = None
@@ -81,7 +79,7 @@ class Router:
             methods = self._match(scope)
             endpoint = _choose(methods, scope)
         if endpoint is not None:
-            response: Response = await endpoint.handle(self._service, Request(scope, receive))
+            response: Response = await self._dispatcher.answer(endpoint, Request(scope, receive))
             await response(scope, receive, send)
             return
         if methods:

@@ -1,7 +1,8 @@
-"""The chain's JSON-RPC on the emulator's port: what wallets and contract libraries speak."""
+"""The chain's JSON-RPC on the emulator's port, for wallets and contract libraries."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -9,26 +10,39 @@ from starlette.responses import Response
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.origins import RPC
+from svcnb.emulator.platform.faults import Faults
+from svcnb.emulator.platform.origins import RPC
 
 _PARSE_ERROR: Final = -32700
 
 
-def endpoints() -> list[Endpoint]:
-    """The gateway's row."""
-    return [Endpoint("POST", RPC, gateway, described=False)]
+class RpcGateway:
+    """Endpoint of the chain's JSON-RPC.
 
+    Args:
+        answer_rpc: Answers a parsed request or batch.
+        faults: Injected failures of the chain.
+        max_body_bytes: Largest body in bytes.
+    """
 
-async def gateway(call: Call, _given: None) -> Response:
-    """Forwards a JSON-RPC request or batch to the chain; accepted transactions are written to the journal first."""
-    service = call.service
-    data = await read_bytes(call.request, service.settings.max_body_bytes)
-    try:
-        body: Any = await read_json(data)
-    except ValueError as error:
-        return answer(
-            {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}
-        )
-    await service.faults.check("chain")
-    reply = await service.chain.rpc(body)
-    return Response(status_code=204) if reply is None else answer(reply)
+    def __init__(self, answer_rpc: Callable[[Any], Awaitable[Any]], faults: Faults, max_body_bytes: int) -> None:
+        self._answer_rpc = answer_rpc
+        self._faults = faults
+        self._max_body_bytes = max_body_bytes
+
+    def endpoints(self) -> list[Endpoint]:
+        """The gateway's row."""
+        return [Endpoint("POST", RPC, self.gateway, described=False)]
+
+    async def gateway(self, call: Call, _given: None) -> Response:
+        """Forwards a JSON-RPC request or batch to the chain; accepted transactions are written to the journal first."""
+        data = await read_bytes(call.request, self._max_body_bytes)
+        try:
+            body: Any = await read_json(data)
+        except ValueError as error:
+            return answer(
+                {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}
+            )
+        await self._faults.check("chain")
+        reply = await self._answer_rpc(body)
+        return Response(status_code=204) if reply is None else answer(reply)

@@ -15,7 +15,7 @@ from itertools import count
 from typing import NoReturn
 
 from svcnb.emulator.keys.secp import SECRET_BYTES, address_of, is_secret
-from svcnb.emulator.randomness import Randomness
+from svcnb.emulator.platform.randomness import Randomness
 from svcnb.protocol.keccak import keccak256
 from svcnb.protocol.vocabulary import Vocabulary
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from svcnb.emulator.keys.secp import SECRET_BYTES
 
 if TYPE_CHECKING:
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.platform.database import Connection
 
 FILE_NAME: Final = "root_secret"
 _MAGIC: Final = "svcnb-root-1"
@@ -105,7 +105,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     """
     shown = _fingerprint(root_secret).hex()
     # Only here, so that the secret can be there before the database library is.
-    from svcnb.emulator.schema import get_meta, set_meta
+    from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
     if kept is None and is_known:

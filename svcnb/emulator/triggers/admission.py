@@ -10,8 +10,8 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
-from svcnb.emulator.database import Connection
-from svcnb.emulator.rates import CLOCK_DIFFERENCE_S
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.rate_limiter import CLOCK_DIFFERENCE_S
 from svcnb.emulator.triggers.errors import limited
 from svcnb.emulator.triggers.store import TriggerRecord
 from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE, MAX_OPEN_INPUT_BYTES

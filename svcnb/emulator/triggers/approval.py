@@ -17,7 +17,7 @@ from svcnb.emulator.settings import LOOPBACK
 from svcnb.emulator.triggers import pages
 from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, SESSION_S, User, check_challenge, user_of
-from svcnb.emulator.triggers.requests import Ask, row
+from svcnb.emulator.triggers.requests import Ask, Rows
 
 COOKIE: Final = "svcnb_session"
 _PATH: Final = "/agent"
@@ -25,13 +25,13 @@ _AUTHORIZE: Final = f"{_PATH}/authorize"
 _MAX_FORM_BYTES: Final = 16_384
 
 
-def endpoints() -> list[Endpoint]:
+def endpoints(rows: Rows) -> list[Endpoint]:
     """The rows."""
     return [
-        row("GET", _AUTHORIZE, question),
-        row("POST", _AUTHORIZE, answer),
-        row("GET", f"{_PATH}/login", login_page),
-        row("POST", f"{_PATH}/login", login),
+        rows.row("GET", _AUTHORIZE, question),
+        rows.row("POST", _AUTHORIZE, answer),
+        rows.row("GET", f"{_PATH}/login", login_page),
+        rows.row("POST", f"{_PATH}/login", login),
     ]
 
 
@@ -106,7 +106,7 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
     # Other users exist where people share an emulator: a local program must not become one of them without the token.
     if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
         return
-    if not hmac.compare_digest(given.encode(), ask.call.service.control_token.encode()):
+    if not hmac.compare_digest(given.encode(), ask.triggers.control_token.encode()):
         message = (
             "invalid control token"
             if given

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import Connection
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble
 from svcnb.emulator.triggers.rules import ChainEventConfig, chain_event

@@ -16,9 +16,9 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.database import Connection
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.emulator.triggers.store import rfc3339
 from svcnb.protocol.limits import MAX_TRIGGERS_TOKEN, MIN_TRIGGERS_TOKEN, is_triggers_token

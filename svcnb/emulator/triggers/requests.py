@@ -19,6 +19,7 @@ from svcnb.emulator.triggers.errors import Refused, bad, not_found
 from svcnb.protocol.wire.triggers import TriggerError
 
 if TYPE_CHECKING:
+    from svcnb.emulator.platform.faults import Faults
     from svcnb.emulator.triggers.identity import User
     from svcnb.emulator.triggers.service import Triggers
 
@@ -92,41 +93,52 @@ class Ask:
 Handler = Callable[[Ask], Awaitable[Response]]
 
 
-def row(method: str, path: str, handler: Handler, **shown: Any) -> Endpoint:
-    """An endpoint of the triggers service.
+class Rows:
+    """Makes the rows of the triggers service.
 
     Args:
-        method: HTTP method.
-        path: Full path.
-        handler: Answers it, and reads what it needs.
-        **shown: What the description says, by names of `Endpoint`; without any, it is not described.
+        triggers: Gives the triggers service, which is made with the first request.
+        faults: Injected failures.
     """
 
-    async def handle(call: Call, _given: None) -> Response:
-        triggers = call.service.triggers
-        try:
-            await call.service.faults.check("triggers")
-            return await handler(Ask(call, triggers))
-        except Refused as refusal:
-            return refusal.response()
+    def __init__(self, triggers: Callable[[], Triggers], faults: Faults) -> None:
+        self._triggers = triggers
+        self._faults = faults
 
-    handle.__doc__ = handler.__doc__
-    if not shown:
-        return Endpoint(method, path, handle, described=False)
-    return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
+    def row(self, method: str, path: str, handler: Handler, **shown: Any) -> Endpoint:
+        """An endpoint of the triggers service.
 
+        Args:
+            method: HTTP method.
+            path: Full path.
+            handler: Answers it, and reads what it needs.
+            **shown: What the description says, by names of `Endpoint`; without any, it is not described.
+        """
 
-def owned(method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
-    """An endpoint whose caller has a token; arguments as for `row`, and 401 is among its errors.
+        async def handle(call: Call, _given: None) -> Response:
+            triggers = self._triggers()
+            try:
+                await self._faults.check("triggers")
+                return await handler(Ask(call, triggers))
+            except Refused as refusal:
+                return refusal.response()
 
-    Args:
-        method: HTTP method.
-        path: Full path.
-        handler: Answers it.
-        errors: Statuses that it may refuse with.
-        **shown: See `row`.
-    """
-    return row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
+        handle.__doc__ = handler.__doc__
+        if not shown:
+            return Endpoint(method, path, handle, described=False)
+        return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
+
+    def owned(self, method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
+        """An endpoint whose caller has a token; arguments as for `row`, and 401 is among its errors.
+
+        Args:
+            method: HTTP method.
+            path: Full path.
+            handler: Answers it.
+            errors: Statuses that it may refuse with.
+            **shown: See `row`.
+        """
+        return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
 
 
 def read(model: type[BaseModel], value: Any) -> Any:
@@ -156,4 +168,4 @@ def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
     return max(lowest, min(int(text), highest))
 
 
-__all__ = ["Ask", "Handler", "not_found", "owned", "read", "row", "whole"]
+__all__ = ["Ask", "Handler", "Rows", "not_found", "read", "whole"]

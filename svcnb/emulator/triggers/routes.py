@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.offload import is_large, offload
+from svcnb.emulator.platform.offload import is_large, offload
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
-from svcnb.emulator.triggers.requests import Ask, not_found, owned, read, whole
+from svcnb.emulator.triggers.requests import Ask, Rows, not_found, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
@@ -29,7 +29,7 @@ from svcnb.protocol.wire.triggers import (
 )
 
 if TYPE_CHECKING:
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.platform.database import Connection
 
 _MAX_OFFSET: Final = 2**31 - 1
 _BODY: Final = frozenset({400, 413, 422})
@@ -37,20 +37,20 @@ _ID: Final = frozenset({400, 404})
 _TRIED: Final = _BODY | _ID | {429}
 
 
-def endpoints() -> list[Endpoint]:
+def endpoints(rows: Rows) -> list[Endpoint]:
     """The rows."""
     return [
-        owned("GET", "/api/me", me, response=Me),
-        owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
-        owned("GET", "/api/triggers", listed, response=list[Trigger]),
-        owned("GET", "/api/triggers/{id}", one, response=Trigger, errors=_ID),
-        owned("PATCH", "/api/triggers/{id}", change, request=PatchTrigger, response=Trigger, errors=_BODY | _ID),
-        owned("DELETE", "/api/triggers/{id}", remove, status=204, errors={400}),
-        owned("GET", "/api/triggers/{id}/runs", run_page, query=RunsQuery, response=RunPage, errors=_ID | {422}),
-        owned("POST", "/api/triggers/{id}/test", test, request=Any, response=Accepted, status=202, errors=_TRIED),
-        owned("GET", "/api/tokens", tokens, response=list[TokenInfo]),
-        owned("DELETE", "/api/tokens", revoke_all, status=204),
-        owned("DELETE", "/api/tokens/{id}", revoke, status=204, errors=_ID),
+        rows.owned("GET", "/api/me", me, response=Me),
+        rows.owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
+        rows.owned("GET", "/api/triggers", listed, response=list[Trigger]),
+        rows.owned("GET", "/api/triggers/{id}", one, response=Trigger, errors=_ID),
+        rows.owned("PATCH", "/api/triggers/{id}", change, request=PatchTrigger, response=Trigger, errors=_BODY | _ID),
+        rows.owned("DELETE", "/api/triggers/{id}", remove, status=204, errors={400}),
+        rows.owned("GET", "/api/triggers/{id}/runs", run_page, query=RunsQuery, response=RunPage, errors=_ID | {422}),
+        rows.owned("POST", "/api/triggers/{id}/test", test, request=Any, response=Accepted, status=202, errors=_TRIED),
+        rows.owned("GET", "/api/tokens", tokens, response=list[TokenInfo]),
+        rows.owned("DELETE", "/api/tokens", revoke_all, status=204),
+        rows.owned("DELETE", "/api/tokens/{id}", revoke, status=204, errors=_ID),
     ]
 
 

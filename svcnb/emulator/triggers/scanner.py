@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from svcnb.emulator.clock import Clock
-from svcnb.emulator.store import Store, StoreUnavailable
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.triggers.timing import Timer
 
 _LOG = logging.getLogger(__name__)

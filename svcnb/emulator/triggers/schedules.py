@@ -13,7 +13,7 @@ import logging
 import math
 from datetime import UTC, datetime
 
-from svcnb.emulator.database import Connection
+from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.triggers.admission import admit, is_admitted, room, run_id
 from svcnb.emulator.triggers.rules import schedule
 from svcnb.emulator.triggers.scanner import Scanner

@@ -7,15 +7,15 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.emulator.store import StoreUnavailable
+from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
+from svcnb.emulator.triggers.encryption import Seal
 from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
 from svcnb.emulator.triggers.identity import Identity
-from svcnb.emulator.triggers.lanes import Lanes, RetryPolicy
+from svcnb.emulator.triggers.queue import Lanes, RetryPolicy
 from svcnb.emulator.triggers.rpc import Rpc, RpcTrouble, over_http
 from svcnb.emulator.triggers.rules import chain_event
 from svcnb.emulator.triggers.schedules import Schedules
-from svcnb.emulator.triggers.seal import Seal
 from svcnb.emulator.triggers.store import TriggerRecord, from_json
 from svcnb.emulator.triggers.webhooks import RateWindow
 from svcnb.protocol.limits import CHAIN_CONFIRMATIONS
@@ -24,7 +24,10 @@ from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from svcnb.emulator.service import Service
+    from svcnb.emulator.keys.custody import Custody
+    from svcnb.emulator.platform.clock import Clock
+    from svcnb.emulator.platform.randomness import Randomness
+    from svcnb.emulator.platform.store import Store
     from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -36,22 +39,38 @@ class Triggers:
     """Everything under ``/api``, ``/webhook`` and ``/agent``, and what runs behind it.
 
     Args:
-        service: The emulator.
+        settings: How the emulator behaves.
+        clock: The emulator's time.
+        store: The database.
+        randomness: Source of ids.
+        custody: Keys for what is encrypted.
+        rpc: Answers JSON-RPC on the emulator's own chain.
+        control_token: Lets its holder sign in as any user.
     """
 
-    def __init__(self, service: Service) -> None:
-        settings = service.settings
-        self.settings: Settings = settings
-        self.vocabulary = service.vocabulary
-        self.clock = service.clock
-        self.store = service.store
-        self.randomness = service.randomness
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        clock: Clock,
+        store: Store,
+        randomness: Randomness,
+        custody: Custody,
+        rpc: Callable[[Any], Awaitable[Any]],
+        control_token: str,
+    ) -> None:
+        self.settings = settings
+        self.vocabulary = settings.vocabulary
+        self.clock = clock
+        self.store = store
+        self.randomness = randomness
+        self.control_token = control_token
         self.max_body_bytes = settings.max_body_bytes
-        self.seal = Seal(service.custody.sealing_key("trigger usage keys"), service.randomness)
+        self.seal = Seal(custody.sealing_key("trigger usage keys"), randomness)
         self.identity = Identity(
-            service.store,
-            service.clock,
-            service.custody.sealing_key("trigger sessions"),
+            store,
+            clock,
+            custody.sealing_key("trigger sessions"),
             auto_approve=settings.auto_approve_agents,
         )
         self.posts_by_address = RateWindow(
@@ -62,20 +81,20 @@ class Triggers:
         )
         self._execution = _execution(settings)
         self.lanes = Lanes(
-            service.store,
-            service.clock,
+            store,
+            clock,
             self._execution,
             seal=self.seal,
             policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
             workers=settings.trigger_workers,
             kept_runs=settings.kept_trigger_runs,
         )
-        self.schedules = Schedules(service.store, service.clock, settings.schedule_scan_s, self.lanes.wake)
-        self._chains = [_watched(service, name) for name in CHAIN_IDS]
+        self.schedules = Schedules(store, clock, settings.schedule_scan_s, self.lanes.wake)
+        self._chains = [_watched(settings, rpc, name) for name in CHAIN_IDS]
         self._watchers: list[Schedules | ChainEvents] = [
             self.schedules,
             *(
-                ChainEvents(chain, service.store, service.clock, settings.chain_event_scan_s, wake=self.lanes.wake)
+                ChainEvents(chain, store, clock, settings.chain_event_scan_s, wake=self.lanes.wake)
                 for chain in self._chains
             ),
         ]
@@ -173,18 +192,15 @@ def _execution(settings: Settings) -> Execution:
     return OverHttp(settings.trigger_execution_url, settings.vocabulary.run_path, timeout_s)
 
 
-def _watched(service: Service, name: ChainName) -> WatchedChain:
-    url: str | None = getattr(service.settings, f"rpc_{name}")
-    confirmations = service.settings.chain_confirmations
+def _watched(settings: Settings, rpc: Callable[[Any], Awaitable[Any]], name: ChainName) -> WatchedChain:
+    url: str | None = getattr(settings, f"rpc_{name}")
+    confirmations = settings.chain_confirmations
     if url is not None:
         return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
 
     # The emulator's own chain makes a block only when somebody sends a transaction: waiting for blocks on top of the
     # newest would be waiting for ever.
-    async def post(request: dict[str, Any]) -> Any:
-        return await service.chain.rpc(request)  # looked up late: the chain starts after this
-
-    return WatchedChain(name, Rpc(post), confirmations or 0)
+    return WatchedChain(name, Rpc(rpc), confirmations or 0)
 
 
 def _report(task: asyncio.Task[None]) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 import svcnb.emulator.triggers.tables  # noqa: F401 - a database that is made for these records has them
-from svcnb.emulator.database import Connection, setting
+from svcnb.emulator.platform.database import Connection, setting
 from svcnb.protocol.nesting import parse
 
 

@@ -6,7 +6,7 @@ webhook (NUL and lone surrogates included) survives on every database.
 
 from __future__ import annotations
 
-from svcnb.emulator.schema import Table
+from svcnb.emulator.platform.schema import Table
 
 Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 

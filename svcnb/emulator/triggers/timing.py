@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from svcnb.emulator.clock import Clock
+from svcnb.emulator.platform.clock import Clock
 
 _LONGEST_WAIT_S: Final = 24 * 3600.0
 

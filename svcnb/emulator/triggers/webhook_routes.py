@@ -8,24 +8,24 @@ from uuid import UUID
 from starlette.responses import JSONResponse, Response
 
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.offload import LARGE_BYTES, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S, admit, rate_is_used_up, require_room_for_input, room
 from svcnb.emulator.triggers.errors import Refused, limited
-from svcnb.emulator.triggers.requests import Ask, not_found, row
+from svcnb.emulator.triggers.requests import Ask, Rows, not_found
 from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
 from svcnb.emulator.triggers.webhooks import run_input, safe_headers
 from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
 from svcnb.protocol.wire.triggers import Accepted
 
 if TYPE_CHECKING:
-    from svcnb.emulator.database import Connection
+    from svcnb.emulator.platform.database import Connection
 
 
-def endpoints() -> list[Endpoint]:
+def endpoints(rows: Rows) -> list[Endpoint]:
     """The rows."""
     refusals = frozenset({400, 404, 410, 413, 429})
     return [
-        row(
+        rows.row(
             "POST", "/webhook/{id}", receive, request=Any, any_body=True, response=Accepted, status=202, errors=refusals
         )
     ]

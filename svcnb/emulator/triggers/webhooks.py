@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
-from svcnb.emulator import rates
 from svcnb.emulator.http.body import read_json_now
-from svcnb.emulator.store import Store
+from svcnb.emulator.platform import rate_limiter
+from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -165,7 +165,7 @@ class RateWindow:
             return
         limit = self._limit
         wait_s = await store.run(
-            lambda connection: rates.admit(connection, what=self._code, who=who, limit=limit, now=now)
+            lambda connection: rate_limiter.admit(connection, what=self._code, who=who, limit=limit, now=now)
         )
         if wait_s is not None:
             raise self._refusal(wait_s)

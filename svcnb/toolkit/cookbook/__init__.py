@@ -1,7 +1,9 @@
 """Recipes: whole applications, each of which is the start of a project of one's own.
 
-A recipe is a folder below ``recipes``. Its files are the project's files; ``recipe.toml`` describes the recipe and is
-not copied. What all projects share is in ``project``.
+A recipe is a folder below ``recipes``, the only place where it is written. Its files are the project's files, except
+``recipe.toml``, which describes the recipe, and ``notebook.md``, the text of its notebook. What all projects share is
+in ``project``; its README is appended to the recipe's. `.ci/cookbook.py` makes the notebook, the picture, the compiled
+contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from svcnb.client.models.base import Model
 
 _FOLDER: Final = Path(__file__).parent
 _DESCRIPTION: Final = "recipe.toml"
-_STAYS: Final = shutil.ignore_patterns(_DESCRIPTION, "__pycache__", "*.pyc", ".pytest_cache")
+_README: Final = "README.md"
+_STAYS: Final = shutil.ignore_patterns(_DESCRIPTION, "notebook.md", "__pycache__", "*.pyc", ".pytest_cache")
 
 
 class Recipe(Model):
@@ -41,12 +44,30 @@ class Recipe(Model):
         """The folder with its files."""
         return _FOLDER / "recipes" / self.name.replace("-", "_")
 
+    def artifact(self, contract: str) -> Path:
+        """Returns the file with interface and code of one of its contracts, for `svcnb.testing.deploy`.
+
+        Args:
+            contract: The contract's name, for example ``PriceConsumer``.
+
+        Raises:
+            InvalidArgument: The recipe has no such contract.
+        """
+        known = {path.stem: path.with_suffix(".json") for path in sorted(self.folder.glob("*.sol"))}
+        if contract not in known:
+            raise InvalidArgument(
+                f"the recipe {self.name} has no contract {contract!r}",
+                hint=f"Its contracts are: {', '.join(known) or 'none'}.",
+            )
+        return known[contract]
+
 
 def recipes() -> Listing[Recipe]:
     """Returns all recipes by name."""
     found = []
     for path in sorted((_FOLDER / "recipes").glob(f"*/{_DESCRIPTION}")):
         described = tomllib.loads(path.read_text("utf-8"))
+        del described["diagram"]
         found.append(Recipe(name=path.parent.name.replace("_", "-"), **described))
     return Listing(found, of="recipes")
 
@@ -89,4 +110,6 @@ def create_project(name: str, folder: str | Path) -> Path:
         raise InvalidArgument(f"{target} exists and is not empty", hint="Name a new folder; nothing is written over.")
     shutil.copytree(_FOLDER / "project", target, ignore=_STAYS, dirs_exist_ok=True)
     shutil.copytree(chosen.folder, target, ignore=_STAYS, dirs_exist_ok=True)
+    readmes = (folder_ / _README for folder_ in (chosen.folder, _FOLDER / "project"))
+    (target / _README).write_text("\n".join(each.read_text("utf-8") for each in readmes), "utf-8")
     return target

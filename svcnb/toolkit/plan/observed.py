@@ -10,7 +10,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.groups import Group
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.picture import master_wallet_of
+from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 
 KEY_WALLET_NAME: Final = "API Key Wallet"

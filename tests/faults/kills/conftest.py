@@ -226,8 +226,8 @@ class Ordeal:
     def _check_books(self) -> None:
         """What was charged has had its effect, what was acknowledged is charged, once, and the sums balance."""
         from svcnb.emulator.billing.ledger import Ledger
-        from svcnb.emulator.clock import Clock
-        from svcnb.emulator.store import Store
+        from svcnb.emulator.platform.clock import Clock
+        from svcnb.emulator.platform.store import Store
 
         place = self.state / "svcnb.db"
         store = Store(f"sqlite:///{place}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,11 @@ from eth_account import Account
 from web3.exceptions import ContractCustomError
 
 import svcnb
+from svcnb.testing import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="approvals")
-CONTRACT = json.loads((HERE / "ApprovedCalls.json").read_text("utf-8"))
 FIELDS = [
     {"name": name, "type": kind}
     for name, kind in {
@@ -27,7 +26,6 @@ FIELDS = [
         "deadline": "uint256",
     }.items()
 ]
-ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 RECIPIENT = "0x00000000000000000000000000000000000A11cE"
 
 
@@ -49,15 +47,10 @@ class World:
             "contract": self.contract.address,
         }
         self.action = TEMPLATE.derive(self.config, name="APPROVALS")
-        self.send(self.contract.functions.trust(self.signed(self.call())["signer"]))
+        send(self.contract.functions.trust(self.signed(self.call())["signer"]))
 
     def deploy(self) -> Any:
-        factory = self.w3.eth.contract(abi=CONTRACT["abi"], bytecode=CONTRACT["bytecode"])
-        receipt = self.send(factory.constructor(), value=10**18)
-        return self.w3.eth.contract(address=receipt["contractAddress"], abi=CONTRACT["abi"])
-
-    def send(self, call: Any, **transaction: Any) -> Any:
-        return self.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
+        return deploy(self.w3, HERE / "ApprovedCalls.json", value=10**18)
 
     def call(self, **changed: str) -> dict[str, str]:
         call = {"to": RECIPIENT, "value": "1000", "data": "0x", "nonce": "0", "deadline": str(int(time.time()) + 600)}
@@ -88,30 +81,19 @@ class World:
         return self.run(call, self.approve(call), action)
 
     def execute(self, signed: dict[str, Any], contract: Any = None, **changed: Any) -> Any:
-        call = signed["call"] | changed
-        signature = bytes.fromhex(changed.get("signature", signed["signature"])[2:])
-        parts = (signature[64], signature[:32], signature[32:64])
+        call, parts = signed["call"] | changed, vrs(changed.get("signature", signed["signature"]))
         function = (contract or self.contract).functions.execute
-        return self.send(function(call["to"], int(call["value"]), call["data"], int(call["deadline"]), *parts))
+        return send(function(call["to"], int(call["value"]), call["data"], int(call["deadline"]), *parts))
 
     def refused(self, error: str, signed: dict[str, Any], contract: Any = None, **changed: Any) -> None:
         """The contract refuses the call, for this reason."""
-        with pytest.raises(ContractCustomError) as caught:
+        with reverts(error):
             self.execute(signed, contract, **changed)
-        selector = self.w3.keccak(text=error)[:4].hex()
-        assert str(caught.value.data).startswith("0x" + selector), f"{caught.value} is not {error}"
 
 
 @pytest.fixture
 def world(svc: svcnb.Client, svc_emulator: Any) -> World:
     return World(svc, svc_emulator)
-
-
-def twin(signature: str) -> str:
-    """The second valid form of a signature."""
-    raw = bytes.fromhex(signature[2:])
-    high = (ORDER - int.from_bytes(raw[32:64])).to_bytes(32)
-    return "0x" + (raw[:32] + high + bytes([55 - raw[64]])).hex()
 
 
 def test_the_linter_finds_nothing(world: World) -> None:
@@ -130,7 +112,7 @@ def test_an_approved_call_is_made(world: World) -> None:
 def test_only_an_approved_call_changes_the_signer(world: World) -> None:
     next_signer = Account.create().address
     with pytest.raises(ContractCustomError):
-        world.send(world.contract.functions.trust(next_signer))
+        send(world.contract.functions.trust(next_signer))
     data = world.contract.encode_abi("trust", [next_signer])
     world.execute(world.signed(world.call(to=world.contract.address, value="0", data=data)))
     assert world.contract.functions.signer().call() == next_signer
@@ -152,7 +134,7 @@ def test_one_approver_counts_once(world: World) -> None:
     call = world.call()
     (one,) = world.approve(call, world.approvers[0])
     low_v = one[:-2] + f"{int(one[-2:], 16) - 27:02x}"
-    for other in (one, "0x" + one[2:].upper(), low_v, twin(one)):
+    for other in (one, "0x" + one[2:].upper(), low_v, second_form(one)):
         with pytest.raises(svcnb.ActionError, match=r"1 approvers signed this call|not an approver's signature"):
             world.run(call, [one, other])
 
@@ -298,7 +280,7 @@ def test_a_call_is_made_once(world: World) -> None:
 
 def test_a_call_for_another_contract_is_refused(world: World) -> None:
     other = world.deploy()
-    world.send(other.functions.trust(world.contract.functions.signer().call()))
+    send(other.functions.trust(world.contract.functions.signer().call()))
     world.refused("NotTheSigner(address)", world.signed(world.call()), contract=other)
 
 
@@ -306,13 +288,13 @@ def test_a_call_for_another_chain_is_refused(world: World) -> None:
     contract = world.deploy()
     world.config |= {"chainId": 1, "contract": contract.address}
     elsewhere = world.signed(world.call(), TEMPLATE.derive(world.config, name="APPROVALS"))
-    world.send(contract.functions.trust(elsewhere["signer"]))
+    send(contract.functions.trust(elsewhere["signer"]))
     world.refused("NotTheSigner(address)", elsewhere, contract=contract)
 
 
 def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
     signed = world.signed(world.call())
-    world.refused("MalleableSignature()", signed, signature=twin(signed["signature"]))
+    world.refused("MalleableSignature()", signed, signature=second_form(signed["signature"]))
 
 
 def test_a_call_expires_in_the_contract(world: World) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,50 +13,31 @@ from eth_account import Account
 from web3.exceptions import ContractCustomError
 
 import svcnb
+from svcnb.testing import StandIn, deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="price oracle")
-CONSUMER = json.loads((HERE / "PriceConsumer.json").read_text("utf-8"))
 PAIR = "ETH/USD"
 MAX_AGE_S = 300
 
 
-class Sources:
-    """Three services that tell a price, on this machine. A test changes what they answer."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, Callable[[], str]] = {}
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = outer.answers[self.path]().encode()
-                self.send_response(200)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Says nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+class Sources(StandIn):
+    """Three services that report a price, on this machine. A test changes what they answer."""
 
     @property
     def described(self) -> list[dict[str, str]]:
-        """What the oracle is told of them: where in their answers price and time are."""
+        """Where price and time are in their answers, for the settings of the oracle."""
         where = {"a": ("price", "time"), "b": ("last", "timestamp"), "c": ("last", "volume.timestamp")}
-        return [{"url": f"http://{self.host}/{name}", "price": p, "at": at} for name, (p, at) in where.items()]
+        return [{"url": f"{self.url}/{name}", "price": p, "at": at} for name, (p, at) in where.items()]
 
     def tell(self, *prices: object, age_s: float = 0) -> None:
-        """Each tells one of the prices in a form of its own: time as ISO 8601, seconds or milliseconds."""
+        """Each reports one of the prices in a form of its own: time as ISO 8601, seconds or milliseconds."""
         one, two, three = prices
         self.answers = {
-            "/a": lambda: json.dumps({"price": one, "time": _iso(time.time() - age_s)}),
-            "/b": lambda: json.dumps({"last": two, "timestamp": str(int(time.time() - age_s))}),
-            "/c": lambda: json.dumps({"last": three, "volume": {"timestamp": int((time.time() - age_s) * 1000)}}),
+            "/a": lambda _: {"price": one, "time": _iso(time.time() - age_s)},
+            "/b": lambda _: {"last": two, "timestamp": str(int(time.time() - age_s))},
+            "/c": lambda _: {"last": three, "volume": {"timestamp": int((time.time() - age_s) * 1000)}},
         }
 
 
@@ -69,10 +47,8 @@ def _iso(seconds: float) -> str:
 
 @pytest.fixture(scope="session")
 def sources() -> Iterator[Sources]:
-    made = Sources()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    with Sources() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")
@@ -101,26 +77,19 @@ class World:
             "contract": deployed.address,
         }
         self.action = TEMPLATE.derive(self.config, name="ORACLE")
-        self.send(deployed.functions.trust(self.tell()["signer"]))
+        send(deployed.functions.trust(self.tell()["signer"]))
 
     def deploy(self) -> Any:
-        factory = self.w3.eth.contract(abi=CONSUMER["abi"], bytecode=CONSUMER["bytecode"])
-        receipt = self.w3.eth.wait_for_transaction_receipt(factory.constructor(PAIR, MAX_AGE_S).transact())
-        return self.w3.eth.contract(address=receipt["contractAddress"], abi=CONSUMER["abi"])
+        return deploy(self.w3, HERE / "PriceConsumer.json", PAIR, MAX_AGE_S)
 
     def tell(self, action: svcnb.Action | None = None, **params: Any) -> dict[str, Any]:
         told: dict[str, Any] = self.svc.run(action or self.action, params).response
         return told
 
-    def send(self, call: Any) -> Any:
-        return self.w3.eth.wait_for_transaction_receipt(call.transact())
-
     def bring(self, told: dict[str, Any], contract: Any = None, **changed: Any) -> Any:
         told = told | changed
-        signature = bytes.fromhex(told["signature"][2:])
-        parts = (signature[64], signature[:32], signature[32:64])
         target = contract or self.contract
-        return self.send(target.functions.update(int(told["price"]), told["at"], told["round"], *parts))
+        return send(target.functions.update(int(told["price"]), told["at"], told["round"], *vrs(told["signature"])))
 
 
 @pytest.fixture
@@ -172,9 +141,7 @@ def test_what_is_no_price_is_no_price(world: World, price: object) -> None:
 
 
 def test_an_endless_answer_is_refused(world: World) -> None:
-    world.sources.answers.update(
-        {f"/{name}": lambda: '{"price": "3141.59", "x": "' + "x" * 100_000 + '"}' for name in "abc"}
-    )
+    world.sources.answers.update({f"/{name}": {"price": "3141.59", "x": "x" * 100_000} for name in "abc"})
     with pytest.raises(svcnb.ActionError, match="more than 5,000 characters"):
         world.tell()
 
@@ -223,23 +190,19 @@ def test_a_price_is_taken_once(world: World) -> None:
 
 def test_a_price_for_another_contract_or_chain_is_refused(world: World) -> None:
     other = world.deploy()
-    world.send(other.functions.trust(world.contract.functions.oracle().call()))
+    send(other.functions.trust(world.contract.functions.oracle().call()))
     with pytest.raises(ContractCustomError):
         world.bring(world.tell(), contract=other)
     elsewhere = TEMPLATE.derive(world.config | {"chainId": 1}, name="ORACLE")
-    world.send(world.contract.functions.trust(world.tell(elsewhere)["signer"]))
+    send(world.contract.functions.trust(world.tell(elsewhere)["signer"]))
     with pytest.raises(ContractCustomError):
         world.bring(world.tell(elsewhere))
 
 
 def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
     told = world.tell()
-    order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-    signature = bytes.fromhex(told["signature"][2:])
-    high = (order - int.from_bytes(signature[32:64])).to_bytes(32)
-    twin = signature[:32] + high + bytes([55 - signature[64]])
-    with pytest.raises(ContractCustomError):
-        world.bring(told, signature="0x" + twin.hex())
+    with reverts("MalleableSignature()"):
+        world.bring(told, signature=second_form(told["signature"]))
 
 
 def test_a_price_grows_old_in_the_contract(world: World, svc_emulator: Any) -> None:

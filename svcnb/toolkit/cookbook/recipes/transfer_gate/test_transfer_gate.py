@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from eth_account import Account
 from web3.exceptions import ContractCustomError
 
 import svcnb
+from svcnb.testing import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
@@ -33,13 +33,6 @@ def svc_emulator_settings(list_chain: svcnb.Emulator) -> dict[str, Any]:
     return {"allow_address": [urlsplit(list_chain.rpc_url).netloc]}
 
 
-def deploy(w3: Any, name: str, *given: object) -> Any:
-    made = json.loads((HERE / f"{name}.json").read_text("utf-8"))
-    sent = w3.eth.contract(abi=made["abi"], bytecode=made["bytecode"]).constructor(*given).transact()
-    receipt = w3.eth.wait_for_transaction_receipt(sent)
-    return w3.eth.contract(address=receipt["contractAddress"], abi=made["abi"])
-
-
 class World:
     """The list on its chain, the token on another, and Ada, who has tokens and wants to give some to Grace."""
 
@@ -49,7 +42,7 @@ class World:
         for chain in (emulator, list_chain):
             chain.faucet(self.ada.address)
         self.w3 = emulator.web3(self.ada)
-        self.list = deploy(list_chain.web3(self.ada), "AccessList")
+        self.list = deploy(list_chain.web3(self.ada), HERE / "AccessList.json")
         self.token = self.deploy_token()
         self.config: dict[str, Any] = {
             "validSeconds": VALID_S,
@@ -65,19 +58,16 @@ class World:
         self.action = self.derive()
         for each in (self.ada, self.grace):
             self.enlist(each.address)
-        self.send(self.token.functions.setGate(self.permit()["signer"]))
+        send(self.token.functions.setGate(self.permit()["signer"]))
 
     def derive(self, **changed: Any) -> svcnb.Action:
         return TEMPLATE.derive(self.config | changed, name="GATE")
 
     def deploy_token(self) -> Any:
-        return deploy(self.w3, "GatedToken", 1000)
-
-    def send(self, call: Any) -> Any:
-        return call.w3.eth.wait_for_transaction_receipt(call.transact())
+        return deploy(self.w3, HERE / "GatedToken.json", 1000)
 
     def enlist(self, who: str, *, listed: bool = True) -> None:
-        self.send(self.list.functions.set(who, listed))
+        send(self.list.functions.set(who, listed))
 
     def permit(self, action: svcnb.Action | None = None, **changed: Any) -> dict[str, Any]:
         asked = {"from": self.ada.address, "to": self.grace.address, "amount": "10", "nonce": "0"} | changed
@@ -86,10 +76,8 @@ class World:
 
     def move(self, permitted: dict[str, Any], token: Any = None, **changed: Any) -> Any:
         given = permitted | changed
-        signature = bytes.fromhex(given["signature"][2:])
-        parts = (signature[64], signature[:32], signature[32:64])
-        target = token or self.token
-        return self.send(target.functions.transfer(given["to"], int(given["amount"]), given["deadline"], *parts))
+        target, parts = token or self.token, vrs(given["signature"])
+        return send(target.functions.transfer(given["to"], int(given["amount"]), given["deadline"], *parts))
 
     def balance(self, who: Any) -> int:
         return int(self.token.functions.balanceOf(who.address).call())
@@ -240,9 +228,7 @@ def test_a_changed_transfer_is_refused(world: World) -> None:
 
 def test_somebody_else_cannot_use_the_signature(world: World) -> None:
     permitted = world.permit()
-    signature = bytes.fromhex(permitted["signature"][2:])
-    parts = (signature[64], signature[:32], signature[32:64])
-    call = world.token.functions.transfer(permitted["to"], 10, permitted["deadline"], *parts)
+    call = world.token.functions.transfer(permitted["to"], 10, permitted["deadline"], *vrs(permitted["signature"]))
     with pytest.raises(ContractCustomError):
         call.call({"from": world.grace.address})
 
@@ -256,23 +242,19 @@ def test_a_signature_ends_at_its_deadline(world: World) -> None:
 
 def test_a_signature_for_another_token_or_chain_is_refused(world: World) -> None:
     other = world.deploy_token()
-    world.send(other.functions.setGate(world.token.functions.gate().call()))
+    send(other.functions.setGate(world.token.functions.gate().call()))
     with pytest.raises(ContractCustomError):
         world.move(world.permit(), token=other)
     elsewhere = world.derive(token=world.config["token"] | {"chainId": 1})
-    world.send(world.token.functions.setGate(world.permit(elsewhere)["signer"]))
+    send(world.token.functions.setGate(world.permit(elsewhere)["signer"]))
     with pytest.raises(ContractCustomError):
         world.move(world.permit(elsewhere))
 
 
 def test_the_second_form_of_a_signature_is_refused(world: World) -> None:
     permitted = world.permit()
-    order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-    signature = bytes.fromhex(permitted["signature"][2:])
-    high = (order - int.from_bytes(signature[32:64])).to_bytes(32)
-    twin = signature[:32] + high + bytes([55 - signature[64]])
-    with pytest.raises(ContractCustomError):
-        world.move(permitted, signature="0x" + twin.hex())
+    with reverts("MalleableSignature()"):
+        world.move(permitted, signature=second_form(permitted["signature"]))
 
 
 def test_nobody_moves_more_than_there_is(world: World) -> None:
@@ -281,10 +263,10 @@ def test_nobody_moves_more_than_there_is(world: World) -> None:
 
 
 def test_only_the_owners_change_list_and_gate(world: World) -> None:
-    stranger = {"from": Account.create().address}
+    stranger: Any = {"from": Account.create().address}
     for call in (
         world.token.functions.setGate(world.grace.address),
-        world.list.functions.set(world.grace.address, False),  # noqa: FBT003 - a contract's argument
+        world.list.functions.set(world.grace.address, False),
     ):
         with pytest.raises(ContractCustomError):
             call.call(stranger)

@@ -1,0 +1,235 @@
+"""Which account a key belongs to, and what the contract lets it do.
+
+The contract is the truth and is asked; answers are kept until an event says that something changed. ``grant_delay_ms``
+keeps new keys and grants from acting at once, as the real service's caches do (specification 3, reference facts 3.4).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
+
+from svcnb.emulator.access.credentials import refuse_hash, unknown_key
+from svcnb.emulator.access.grants import GrantDelay
+from svcnb.emulator.chain.errors import ContractRevert
+from svcnb.emulator.chain.events import RESET, ChainEvent
+from svcnb.emulator.http.caller import Caller
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.settings import Settings
+from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash
+
+if TYPE_CHECKING:
+    from svcnb.emulator.chain.chain import Chain
+
+T = TypeVar("T")
+_KEPT: Final = 20_000
+_ADDRESS_BYTES: Final = 20
+_IDENTITY_EVENTS: Final = frozenset(
+    {
+        "AccountCreated",
+        "AccountConvertedToChainSecured",
+        "ChainSecuredAccountOwnershipTransferred",
+        "UsageApiKeySet",
+        "UsageApiKeyRemoved",
+    }
+)
+
+_Question: TypeAlias = tuple[str, int | None]
+"""A view of the contract, and which member of its answer decides (None: the answer itself)."""
+
+# These ignore expiry, which the shorter views always enforce.
+_EXECUTES: Final[_Question] = ("checkPermission", 3)
+_USES: Final[_Question] = ("checkPermission", 5)
+_USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
+_NO_WALLET: Final = "0x" + "00" * 20
+
+
+class PermissionCache:
+    """Keys, accounts and permissions.
+
+    Args:
+        settings: The permission rules that can be set, and the delay of grants.
+        chain: Where the contract is.
+        clock: Decides expiry.
+    """
+
+    def __init__(self, settings: Settings, chain: Chain, clock: Clock) -> None:
+        self._settings = settings
+        self._chain = chain
+        self._clock = clock
+        self._callers: _Kept[Caller] = _Kept()
+        self._answers: _Kept[Any] = _Kept()
+        self._version = 0
+        self._delay = GrantDelay(settings.grant_delay_ms, settings.grant_delay_jitter_ms)
+        chain.on_event(self._changed)
+
+    # --- who ----------------------------------------------------------------------------------------------------
+
+    async def resolve(self, presented_key: str) -> Caller:
+        """The account behind a key.
+
+        Args:
+            presented_key: The key as sent, without spaces around it.
+
+        Raises:
+            StructuredError: 401, it is shaped like a hash or resolves to nothing.
+            Unavailable: The chain cannot be asked.
+        """
+        refuse_hash(presented_key)
+        caller = await self.by_hash(key_hash(presented_key))
+        if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
+            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which everybody can read on chain.
+            raise unknown_key()
+        if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
+            # A key registered by its owner on chain is known by the hash of its bytes (specification 2).
+            caller = await self.by_hash(usage_key_hash(secret))
+        if caller is None:
+            raise unknown_key()
+        return caller
+
+    async def by_hash(self, hashed: int) -> Caller | None:
+        """The account that a hash belongs to, None when it belongs to none.
+
+        Args:
+            hashed: Hash of a key, or of an admin wallet's address.
+        """
+        if known := self._callers.get(hashed):
+            return known
+        version = self._version
+        master, admin, billing, managed, is_master, is_alias, expiration = await self._chain.view(
+            "resolveApiKeyHash", hashed
+        )
+        if not master:
+            return None
+        caller = Caller(
+            key_hash=hashed,
+            master_hash=master,
+            is_master=is_master or is_alias,
+            managed=managed,
+            admin_address=admin.lower(),
+            billing_wallet=billing.lower(),
+            expiration=0 if is_master or is_alias else expiration,
+        )
+        if version == self._version:
+            self._callers.put(hashed, caller)
+        return caller
+
+    def expired(self, caller: Caller) -> bool:
+        """Whether a usage key has ended: at its expiration exactly it has, 0 never ends (reference facts 3.1)."""
+        if caller.is_master or not caller.expiration or not self._settings.enforce_expiration:
+            return False
+        return self._clock.now() >= caller.expiration
+
+    # --- what ---------------------------------------------------------------------------------------------------
+
+    async def effective(self, caller: Caller) -> bool:
+        """Whether the key itself acts already: a new one is known late when grants are delayed."""
+        block = self._delay.last_effective_block()
+        if block is None:
+            return True
+        found = await self._ask(block, "resolveApiKeyHash", caller.key_hash)
+        return bool(found[0])
+
+    async def may_execute(self, caller: Caller, action_hash: int) -> bool:
+        """Whether a key may run an action (reference facts 3.2).
+
+        Args:
+            caller: The key's account.
+            action_hash: keccak256 of the action's CID.
+        """
+        if caller.is_master:
+            return self._settings.master_key_may_execute
+        if self.expired(caller):
+            return False
+        if not self._settings.enforce_expiration:
+            return await self._now_and_effective(_EXECUTES, caller.key_hash, action_hash, _NO_WALLET)
+        return await self._now_and_effective(("canExecuteActionFast", None), caller.key_hash, action_hash)
+
+    async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
+        """Whether a key may let an action use a wallet's secret (reference facts 3.3).
+
+        Args:
+            caller: The key's account.
+            action_hash: keccak256 of the running action's CID.
+            pkp: The wallet's address.
+        """
+        if caller.is_master:
+            return self._settings.master_key_may_execute
+        if self.expired(caller):
+            return False
+        strict = self._settings.wildcard_wallet_requires_group
+        if not self._settings.enforce_expiration:
+            question = _USES_STRICTLY if strict else _USES
+        else:
+            question = ("canUseWalletInActionStrict" if strict else "canUseWalletInActionFast", None)
+        return await self._now_and_effective(question, caller.key_hash, action_hash, pkp)
+
+    async def derivation_path(self, caller: Caller, pkp: str) -> int:
+        """Path of a wallet that is registered in the caller's account, 0 when it is not."""
+        try:
+            return int(await self._ask(None, "getWalletDerivation", caller.master_hash, pkp))
+        except ContractRevert:
+            return 0  # another account owns it
+
+    def forget(self) -> None:
+        """Drops every remembered answer, after the state was exchanged as a whole."""
+        self._version += 1
+        self._answers.clear()
+        self._callers.clear()
+        self._delay.forget()
+
+    # --- asking -------------------------------------------------------------------------------------------------
+
+    async def _now_and_effective(self, question: _Question, *arguments: Any) -> bool:
+        if not await self._holds(None, question, *arguments):
+            return False
+        block = self._delay.last_effective_block()
+        return block is None or await self._holds(block, question, *arguments)
+
+    async def _holds(self, block: int | None, question: _Question, *arguments: Any) -> bool:
+        function, member = question
+        try:
+            found = await self._ask(block, function, *arguments)
+        except ContractRevert:
+            return False  # the key was removed since it was resolved, for example while its run went on
+        return bool(found if member is None else found[member])
+
+    async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:
+        asked = (block, function, arguments)
+        if (known := self._answers.get(asked)) is not None:
+            return known
+        version = self._version
+        found = await self._chain.view(function, *arguments, block=block)
+        if version == self._version:
+            self._answers.put(asked, found)
+        return found
+
+    def _changed(self, event: ChainEvent) -> None:
+        if event.name == RESET:
+            self.forget()
+            return
+        # Whatever was asked before this event may be stale when its answer arrives, so it is not kept.
+        self._version += 1
+        self._answers.clear()
+        if event.name in _IDENTITY_EVENTS:
+            self._callers.clear()
+        self._delay.note(event.name, event.block_number)
+
+
+class _Kept(Generic[T]):
+    """The most recent answers."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable) -> T | None:
+        return self._entries.get(key)
+
+    def put(self, key: Hashable, value: T) -> None:
+        self._entries[key] = value
+        if len(self._entries) > _KEPT:
+            self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        self._entries.clear()

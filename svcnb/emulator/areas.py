@@ -1,0 +1,146 @@
+"""The application: endpoints of all areas, each area made from the components that it names."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from svcnb.emulator.http.dispatch import Dispatcher
+from svcnb.emulator.http.middleware import Middleware
+from svcnb.emulator.http.router import Router
+
+if TYPE_CHECKING:
+    from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.service import Service
+
+
+def make_app(service: Service) -> Middleware:
+    """The ASGI application. It touches nothing of the event loop, so a thread may make it.
+
+    Args:
+        service: The components; they may start later, but before the first request.
+    """
+    settings = service.settings
+    dispatcher = Dispatcher(service.forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
+    first = first_endpoints(service)
+    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first))
+    return Middleware(
+        router,
+        settings=settings,
+        clock=service.clock,
+        randomness=service.randomness,
+        quiesce=service.quiesce,
+        address=service.address,
+    )
+
+
+def first_endpoints(service: Service) -> list[Endpoint]:
+    """Endpoints that a first account and a first action need.
+
+    Args:
+        service: The components.
+    """
+    from svcnb.emulator.accounts.accounts import Accounts
+    from svcnb.emulator.accounts.config import NodeConfig
+    from svcnb.emulator.actions.routes import RunActions
+
+    accounts = Accounts(
+        contract=service.contract,
+        custody=service.custody,
+        processor=service.processor,
+        ledger=service.ledger,
+        access=service.access,
+        faults=service.faults,
+        store=service.store,
+        settings=service.settings,
+    )
+    actions = RunActions(
+        settings=service.settings,
+        engine=service.engine,
+        permissions=service.permissions,
+        custody=service.custody,
+        network=service.network,
+        packages=service.packages,
+        randomness=service.randomness,
+        sources=service.sources,
+        runs=service.runs,
+        clock=service.clock,
+        faults=service.faults,
+        load=service.load,
+        access=service.access,
+        billing=service.billing,
+    )
+    config = NodeConfig(
+        settings=service.settings,
+        chain=service.chain,
+        engine=service.engine,
+        load=service.load,
+        address=service.address,
+    )
+    return [*accounts.endpoints(), *actions.endpoints(), *config.endpoints()]
+
+
+def other_endpoints(service: Service, first: list[Endpoint]) -> list[Endpoint]:
+    """All other endpoints, which are half of what is loaded for HTTP.
+
+    Args:
+        service: The components.
+        first: The endpoints that were loaded before, for the description.
+    """
+    from svcnb.emulator.accounts import routes as accounts
+    from svcnb.emulator.billing.processor_routes import ProcessorPages
+    from svcnb.emulator.billing.routes import Credits
+    from svcnb.emulator.control.guards import control_guard
+    from svcnb.emulator.control.routes import ControlPlane
+    from svcnb.emulator.http import pages
+    from svcnb.emulator.http.openapi import describe
+    from svcnb.emulator.http.rpc import RpcGateway
+    from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
+    from svcnb.emulator.triggers.requests import Rows
+
+    credit = Credits(
+        processor=service.processor,
+        ledger=service.ledger,
+        guards=service.billing,
+        vocabulary=service.settings.vocabulary,
+    )
+    control = ControlPlane(
+        settings=service.settings,
+        guard=control_guard(service.control_token),
+        clock=service.clock,
+        chain=service.chain,
+        ledger=service.ledger,
+        processor=service.processor,
+        engine=service.engine,
+        network=service.network,
+        run_log=service.runs,
+        saved=service.snapshots,
+        fault_injection=service.faults,
+        forgiven=service.forgiven,
+        triggers=service.get_triggers,
+        addresses=service.addresses,
+    )
+    rows = Rows(service.get_triggers, service.faults)
+    others = [
+        *accounts.endpoints(
+            settings=service.settings,
+            contract=service.contract,
+            creation_order=service.creation_order,
+            chain=service.chain,
+            custody=service.custody,
+            clock=service.clock,
+            permissions=service.permissions,
+            access=service.access,
+            billing=service.billing,
+            faults=service.faults,
+        ),
+        *credit.endpoints(),
+        *ProcessorPages(service.processor).endpoints(),
+        *control.endpoints(),
+        *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
+        *triggers.endpoints(rows),
+        *webhook_routes.endpoints(rows),
+        *approval.endpoints(rows),
+    ]
+    described = [*first, *others]
+    return [*others, *pages.endpoints(cache(lambda: describe(described, service.settings.vocabulary)))]

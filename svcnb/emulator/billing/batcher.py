@@ -1,0 +1,186 @@
+"""Where holds and charges queue: all that wait together are served together, in one piece of database work.
+
+`Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
+few statements. Under load that costs more than the disk does; here it is paid once for all that wait. A database in
+memory answers at once: there nobody waits, and each is served by itself.
+
+Where several servers share the database, each tells the others in the same transaction what it has set aside
+(`shared_holds`), and counts what they have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from svcnb.emulator.billing import shared_holds, store as books
+from svcnb.emulator.billing.holds import Hold, Holds
+from svcnb.emulator.billing.store import Entry
+from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.store import Store
+
+_AGAIN_S: Final = 1.0
+
+
+@dataclass(slots=True)
+class _Order:
+    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow.
+
+    Without either something was set free, which other servers are to see.
+    """
+
+    hold: Hold | None
+    entry: Entry | None
+    grow_to: int | None = None
+
+
+_Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
+
+
+class Counter:
+    """Serves holds and charges of one ledger.
+
+    Args:
+        store: The database.
+        holds: What is set aside.
+    """
+
+    def __init__(self, store: Store, holds: Holds) -> None:
+        self._store = store
+        self._holds = holds
+        self._lock = threading.Lock()
+        self._waiting: list[_Waiting] = []
+        self._serving: set[asyncio.Task[None]] = set()
+        self._called = False
+        self._announced = False
+
+    async def begin(self, hold: Hold) -> None:
+        """Begins a hold.
+
+        Raises:
+            StructuredError: 402, the credit does not cover it.
+        """
+        await self._order(hold, None)
+
+    async def grow(self, hold: Hold, cents: int) -> None:
+        """Makes a hold set ``cents`` aside altogether.
+
+        Raises:
+            StructuredError: 402, the credit does not cover it.
+        """
+        await self._order(hold, None, cents)
+
+    def release(self, hold: Hold) -> None:
+        """Ends a hold without a charge; other servers see it soon."""
+        if self._holds.drop(hold) and self._store.shared:
+            self._tell_others()
+
+    async def charge(self, entry: Entry, hold: Hold | None) -> int:
+        """Posts a charge and ends its hold; also when the caller leaves while waiting.
+
+        Returns:
+            The account's credit in cents afterwards.
+        """
+        return await self._order(hold, entry)
+
+    async def _order(self, hold: Hold | None, entry: Entry | None, grow_to: int | None = None) -> int:
+        order = _Order(hold, entry, grow_to)
+        if not self._store.immediate:
+            return await self._in_line(order)
+        [answer] = await self._store.run(lambda connection: self._answers(connection, [order]))
+        if isinstance(answer, StructuredError):
+            raise answer
+        return answer
+
+    def _in_line(self, order: _Order) -> asyncio.Future[int]:
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._waiting.append((order, done))
+            call, self._called = not self._called, True
+        if call:
+            task = asyncio.ensure_future(self._serve())
+            self._serving.add(task)  # the loop itself holds tasks only weakly
+            task.add_done_callback(self._serving.discard)
+        return done
+
+    def _tell_others(self) -> None:
+        self._in_line(_Order(None, None)).add_done_callback(self._told)
+
+    def _told(self, done: asyncio.Future[int]) -> None:
+        if not done.cancelled() and done.exception() is not None:
+            # The database is away. What others count meanwhile is too much, and never too little.
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
+
+    async def _serve(self) -> None:
+        served: list[_Waiting] = []
+
+        def work(connection: Connection) -> list[int | StructuredError]:
+            # Taken as late as possible: everybody who came while the last commit was under way is served now.
+            served.extend(self._take())
+            return self._answers(connection, [order for order, _ in served])
+
+        try:
+            answers = await self._store.run(work)
+        except asyncio.CancelledError:
+            for _, done in served or self._take():
+                done.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - every caller gets it
+            for _, done in served or self._take():
+                if not done.done():
+                    done.set_exception(error)
+            return
+        for (_, done), answer in zip(served, answers, strict=True):
+            if done.done():
+                continue  # the caller left; what was ordered has happened all the same
+            if isinstance(answer, StructuredError):
+                done.set_exception(answer)
+            else:
+                done.set_result(answer)
+
+    def _take(self) -> list[_Waiting]:
+        with self._lock:
+            taken, self._waiting, self._called = self._waiting, [], False
+        return taken
+
+    def _answers(self, connection: Connection, orders: list[_Order]) -> list[int | StructuredError]:
+        beginning = {order.hold.account for order in orders if order.hold and not order.entry}
+        known = books.credits_of(connection, beginning)
+        if beginning and self._store.shared:
+            others = shared_holds.of_others(connection, beginning)
+            known = {account: credit - others[account] for account, credit in known.items()}
+        posted = iter(books.post_all(connection, [order.entry for order in orders if order.entry]))
+        answers: list[int | StructuredError] = []
+        for order in orders:
+            if order.entry:
+                answers.append(next(posted)[1])
+            else:
+                answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
+        # Only now: a hold that began in this round has seen the credit before this round's charges.
+        for order in orders:
+            if order.entry and order.hold:
+                self._holds.drop(order.hold)
+        if self._store.shared:
+            self._write_down(connection)
+        return answers
+
+    def _write_down(self, connection: Connection) -> None:
+        if not self._announced:
+            shared_holds.clear_away(connection)
+            self._announced = True
+        shared_holds.write_down(connection, self._holds.all())
+
+    def _held(self, hold: Hold, grow_to: int | None, known: Mapping[str, int]) -> int | StructuredError:
+        credit_cents = known[hold.account]
+        try:
+            if grow_to is None:
+                self._holds.take(hold, credit_cents)
+            else:
+                self._holds.grow(hold, grow_to, credit_cents)
+        except StructuredError as refusal:
+            return refusal
+        return credit_cents

@@ -1,0 +1,101 @@
+"""The chain on @ethereumjs/vm in a Deno process, where anvil has no binary: slower, and without old states in dumps.
+
+The process ends with its standard input, so it does not outlive the emulator.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from svcnb import tools
+from svcnb.emulator.chain.connection import LARGEST_ANSWER, StreamConnection
+from svcnb.emulator.chain.errors import ChainUnavailable
+
+if TYPE_CHECKING:
+    from svcnb.emulator.chain.genesis import Genesis
+
+BUNDLE: Final = Path(__file__).with_name("static") / "chain_process.js"
+_FLAGS: Final = (
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--no-npm",
+    "--no-remote",
+    "--cached-only",
+    "--no-config",
+    "--no-lock",
+    "--no-code-cache",
+)
+_START_S: Final = 60.0
+_STOP_S: Final = 5.0
+_WORDS: Final = 4_000
+
+
+class DenoNode:
+    """One running process of the chain.
+
+    Attributes:
+        connection: How to ask it.
+        pid: Its process id.
+        exited: Done when it has ended.
+    """
+
+    def __init__(self, process: asyncio.subprocess.Process, connection: StreamConnection) -> None:
+        self._process = process
+        self.connection = connection
+        self.pid = process.pid
+        self.exited: asyncio.Task[int] = asyncio.create_task(process.wait(), name="svcnb-chain-exit")
+
+    @classmethod
+    async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
+        """Starts the process; arguments and errors as of `svcnb.emulator.chain.engines.start_node`."""
+        if not BUNDLE.is_file():
+            raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
+        process = await asyncio.create_subprocess_exec(
+            str(tools.deno()),
+            *_FLAGS,
+            f"--v8-flags=--max-old-space-size={memory_mb}",
+            str(BUNDLE),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LARGEST_ANSWER,
+            env={"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"},
+            start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+        )
+        assert process.stdin is not None  # noqa: S101 - asked for above
+        assert process.stdout is not None  # noqa: S101 - as above
+        assert process.stderr is not None  # noqa: S101 - as above
+        try:
+            process.stdin.write(genesis.as_request().encode() + b"\n")
+            async with asyncio.timeout(_START_S):
+                await process.stdin.drain()
+                await _greeted(process.stdout, process.stderr)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            if isinstance(error, (TimeoutError, OSError)):
+                raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+            raise
+        return cls(process, StreamConnection(process.stdout, process.stdin))
+
+    async def stop(self) -> None:
+        """As in `svcnb.emulator.chain.engines.Node`."""
+        await self.connection.close()  # which closes its standard input
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await asyncio.shield(self.exited)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self.exited
+
+
+async def _greeted(output: asyncio.StreamReader, errors: asyncio.StreamReader) -> None:
+    if await output.readline() != b"{}\n":
+        words = (await errors.read(_WORDS)).decode(errors="replace").strip()
+        raise ChainUnavailable(f"the node stopped at once: {words or 'no message'}")

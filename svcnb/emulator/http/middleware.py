@@ -1,0 +1,260 @@
+"""Middleware around the router: request ids, cross-origin headers, and a JSON body for every failure."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from email.utils import formatdate
+from typing import Final
+from uuid import uuid4
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from svcnb.emulator.errors import ServiceError, StructuredError
+from svcnb.emulator.http.answers import failure
+from svcnb.emulator.http.body import CallerGone
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.idle import Activity
+from svcnb.emulator.platform.origins import RPC, Origins
+from svcnb.emulator.platform.quiesce import Quiesce
+from svcnb.emulator.platform.randomness import Randomness
+from svcnb.emulator.platform.server_address import ServerAddress
+from svcnb.emulator.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+DOCS: Final = "/docs"
+"""Where the pages behind ``docs_url`` are."""
+CONTROL_PREFIX: Final = "/_emulator"
+_METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
+_USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
+_EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
+_SHOWN: Final = 100
+_PREFLIGHT_AGE_S: Final = b"600"
+_PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
+"""Paths that every page may use: webhooks are public (specification 5.3), and the health is no secret."""
+CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
+"""Paths that pages of allowed origins may call: those whose credential no browser sends by itself."""
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+class Middleware:
+    """The application that the server runs.
+
+    Every answer gets a fresh ``X-Request-Id``, whatever the caller sent; ``X-Correlation-Id`` is echoed when the caller
+    sent one (reference facts 2.8).
+
+    Args:
+        app: The router. Its `ServiceError` become answers here.
+        settings: Names of the service, allowed origins, most connections.
+        clock: Time of the header Date.
+        randomness: Source of request ids.
+        quiesce: Makes requests wait while the state is exchanged.
+        address: Address of this server, for links to its pages.
+
+    Attributes:
+        stopping: Whether the server stops; what fails because of that is answered 503.
+        activity: Requests under way, and the time of the last one.
+        max_connections: Most connections at once.
+    """
+
+    stopping = False
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        clock: Clock,
+        randomness: Randomness,
+        quiesce: Quiesce,
+        address: ServerAddress,
+    ) -> None:
+        vocabulary = settings.vocabulary
+        self._app = app
+        self._clock = clock
+        self._randomness = randomness
+        self._quiesce = quiesce
+        self._address = address
+        self._privacy_header = vocabulary.privacy_header.lower().encode()
+        self._privacy_suffix = vocabulary.privacy_suffix
+        self._origins = Origins(settings.allow_origin, private=settings.is_private)
+        self.activity = Activity()
+        self._dated: tuple[int, bytes] = (-1, b"")
+        self._allowed_headers = _USUAL_HEADERS + b", " + vocabulary.privacy_header.encode()
+        self.max_connections = settings.max_connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one connection event."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+            return
+        started = False
+
+        async def tracked(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        self.activity.begin()
+        try:
+            await self._serve(scope, receive, tracked)
+        except Exception:
+            if started:
+                raise
+            _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
+            await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
+        finally:
+            self.activity.end()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
+        request_id = self._randomness.uuid4("request id")
+        if asked.get(self._privacy_header):
+            request_id += self._privacy_suffix
+        correlation_id = asked.get(b"x-correlation-id", b"").strip()
+        scope["request_id"] = request_id
+        scope["correlation_id"] = correlation_id.decode("latin-1")
+        extra = [(b"date", self._date()), (b"x-request-id", request_id.encode())]
+        if correlation_id:
+            extra.append((b"x-correlation-id", correlation_id))
+        origin, path = asked.get(b"origin"), scope["path"]
+        headers = Headers(scope=scope)
+        trusted = path.startswith(_PUBLIC_PREFIXES) or self._origins.trusts(headers, path)
+        if origin is not None and trusted and path.startswith(CROSS_ORIGIN_PREFIXES):
+            extra += _cross_origin(origin)
+            if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
+                await self._preflight(asked, extra, send)
+                return
+        refusal = None if path.startswith(_PUBLIC_PREFIXES) else self._foreign(scope, headers, trusted=trusted)
+        if refusal is not None:
+            response = failure(refusal, self._docs_base)
+            response.raw_headers.extend(extra)
+            await response(scope, receive, send)
+            return
+        await self._run(scope, receive, send, extra)
+
+    def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
+        """Why a page may not do what it asks, None where it may. Reading without a credential harms nothing."""
+        if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
+            return None
+        if not trusted:
+            origin = headers["origin"][:_SHOWN]
+            return StructuredError(
+                403,
+                f"A page of another origin ({origin}) may not use this emulator.",
+                fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
+            )
+        if not self._origins.knows_name(headers):
+            return StructuredError(
+                403,
+                f"This emulator does not answer under the name {headers.get('host', '')[:_SHOWN]!r}.",
+                fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin and its proxy's origin.",
+            )
+        return None
+
+    def cut_off(self) -> Response:
+        """The answer to a request that had not ended when the server had to."""
+        return self.bare(STOPPING)
+
+    def bare(self, refusal: StructuredError) -> Response:
+        """An answer that depends on no other part, since one of them may have failed."""
+        answer = failure(refusal, self._docs_base)
+        answer.headers["Date"] = formatdate(usegmt=True)
+        answer.headers["X-Request-Id"] = str(uuid4())
+        return answer
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message["headers"], *extra]
+            await send(message)
+
+        quiesce = None if scope["path"].startswith(CONTROL_PREFIX) else self._quiesce
+        if quiesce is not None:
+            await quiesce.enter()
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except CallerGone:
+            return
+        except Exception as error:
+            if started:
+                raise
+            refusal = self._refusal(error, scope)
+            await failure(refusal, self._docs_base)(scope, receive, send_with_headers)
+        finally:
+            if quiesce is not None:
+                quiesce.leave()
+
+    def _date(self) -> bytes:
+        now = self._clock.now_s()
+        if self._dated[0] != now:
+            self._dated = (now, formatdate(now, usegmt=True).encode())
+        return self._dated[1]
+
+    @property
+    def _docs_base(self) -> str:
+        return f"{self._address.url}{DOCS}"
+
+    def _refusal(self, error: Exception, scope: Scope) -> ServiceError:
+        if isinstance(error, ServiceError):
+            return error
+        if self.stopping:
+            return STOPPING
+        _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
+        return _failed(scope)
+
+    async def _preflight(self, asked: dict[bytes, bytes], extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
+        headers = [
+            *extra,
+            (b"access-control-allow-methods", _METHODS),
+            (b"access-control-allow-headers", asked.get(b"access-control-request-headers") or self._allowed_headers),
+            (b"access-control-max-age", _PREFLIGHT_AGE_S),
+            (b"content-length", b"0"),
+        ]
+        if asked.get(b"access-control-request-private-network") == b"true":
+            headers.append((b"access-control-allow-private-network", b"true"))
+        await send({"type": "http.response.start", "status": 204, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+STOPPING: Final = StructuredError(
+    503,
+    "The service is stopping, and this request had not finished.",
+    fix="Send it again when the service is back. If it changes something, first check whether the change was made.",
+    headers={"Retry-After": "1"},
+)
+"""Answer to a request that the stop of the service cuts off."""
+
+_LOOKED_AT: Final = frozenset(
+    {
+        b"x-correlation-id",
+        b"origin",
+        b"access-control-request-method",
+        b"access-control-request-headers",
+        b"access-control-request-private-network",
+    }
+)
+
+
+def _failed(scope: Scope) -> StructuredError:
+    return StructuredError(
+        500,
+        f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
+        fix="Try again; if it happens again, report it with the request id and the emulator's log.",
+    )
+
+
+def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"access-control-allow-origin", origin),
+        (b"access-control-allow-credentials", b"true"),
+        (b"access-control-expose-headers", _EXPOSED_HEADERS),
+        (b"vary", b"Origin"),
+    ]

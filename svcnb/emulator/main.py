@@ -1,0 +1,172 @@
+"""Start-up of the emulator, as an ASGI application or as a server on a port.
+
+This module imports little: `serve` starts the processes of the chain and the engine first and loads the rest while they
+boot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from svcnb import control_tokens
+from svcnb.emulator.platform.memory import MemoryKeeper, configure_allocator
+from svcnb.emulator.settings import Settings
+
+if TYPE_CHECKING:
+    from svcnb.emulator.bootstrap import Beginning
+    from svcnb.emulator.http.middleware import Middleware
+    from svcnb.emulator.http.server import Server
+    from svcnb.emulator.service import Service
+
+_BACKLOG = 512
+
+
+def build_app(service: Service) -> Middleware:
+    """The application of a service, given to its triggers. Called on the event loop.
+
+    Args:
+        service: Its parts; they may start later, but before the first request.
+
+    Returns:
+        The application.
+    """
+    from svcnb.emulator.areas import make_app
+
+    app = make_app(service)
+    service.attach(app)
+    return app
+
+
+def serve(
+    settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
+) -> None:
+    """Runs an emulator until SIGTERM or SIGINT or, by the setting, until it is idle; then ends everything it started.
+
+    Args:
+        settings: How it behaves.
+        on_ready: Called once requests are answered, with the addresses and the control token.
+        listener: A listening socket to use instead of host and port.
+
+    Raises:
+        OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
+        StateUnusable: The kept state cannot be used.
+        StartRefused: The chain does not start, or cannot be reached.
+        RootSecretUnusable: The root secret is damaged or does not belong to the state.
+        PartMissing: Deno, anvil or a bundle is not on this machine.
+    """
+    configure_allocator()
+    listener = listener or _listen(settings.host, settings.port)
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(settings, listener, on_ready))
+    except asyncio.CancelledError:
+        pass  # SIGTERM during the start
+    finally:
+        listener.close()
+
+
+async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable[[dict[str, object]], None]) -> None:
+    from svcnb.emulator.platform.signals import Signals
+    from svcnb.emulator.sandbox.engine import make_engine
+
+    signals = Signals()
+    if (start := asyncio.current_task()) is not None:
+        signals.end_start(start)
+    # The processes of engine and chain boot while the rest is loaded; the engine's first takes longest.
+    async with AsyncExitStack() as on_failure:
+        engine = make_engine(settings)
+        on_failure.push_async_callback(engine.stop)
+        await engine.prepare()
+        beginning = await asyncio.to_thread(_begin, settings)
+        on_failure.push_async_callback(beginning.stop)
+        beginning.boot_node()
+        make_service = await asyncio.to_thread(_load_service)
+        service = make_service(settings, engine, beginning)
+        on_failure.pop_all()
+    service.listens_at(_url(listener))
+
+    def is_busy() -> bool:
+        return engine.state().running > 0
+
+    kept: list[Path | None] = []
+    watching: list[asyncio.Task[None]] = []
+    try:
+        (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
+        service.attach(app)
+        signals.end_serving(server.stop)
+        watching.append(asyncio.create_task(MemoryKeeper(is_busy).run()))
+        if settings.idle_stop_s is not None:
+            from svcnb.emulator.platform.idle import stop_when_idle
+
+            idle = stop_when_idle(app.activity, settings.idle_stop_s, server.stop, is_busy)
+            watching.append(asyncio.create_task(idle))
+        await server.run(listener, lambda: on_ready(_announce(service, kept)))
+    finally:
+        for task in watching:
+            task.cancel()
+        for file in kept:
+            control_tokens.delete(file)
+        signals.wait_for_stop()
+        await service.stop()
+
+
+def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
+    """The ready line. A token that was made here is also kept for other programs of this user."""
+    if service.settings.control_token is None:
+        kept.append(control_tokens.save(service.address.url, service.control_token))
+    return service.addresses() | {"control_token": service.control_token}
+
+
+def _begin(settings: Settings) -> Beginning:
+    from svcnb.emulator.bootstrap import Beginning
+
+    return Beginning(settings)
+
+
+def _load_service() -> type[Service]:
+    from svcnb.emulator.service import Service
+
+    return Service
+
+
+def _make_server(service: Service) -> tuple[Middleware, Server]:
+    from svcnb.emulator.areas import make_app
+    from svcnb.emulator.http.server import Server
+
+    app = make_app(service)
+    return app, Server(app)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Takes the port before anything else is started, so that a taken one fails at once and leaves nothing behind."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The quicker event loop where it is installed; None is Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

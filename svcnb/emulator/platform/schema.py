@@ -1,0 +1,87 @@
+"""The tables of the emulator: each area writes down its own, in SQL for both kinds of database."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from svcnb.emulator.platform.database import POSTGRESQL, Connection
+from svcnb.migrations import Schema
+
+STATE: Final[Schema[Connection]] = Schema("state", 2)
+"""Versions of the emulator's tables. A change of a table raises the version and adds a step that alters kept tables."""
+
+_SPELLINGS: Final = {
+    # SQLite numbers rows by itself only when the type is spelled INTEGER.
+    "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
+    "BYTES": ("BLOB", "BYTEA"),
+}
+_NUMBERED: Final = re.compile(r"^\s*(\w+) NUMBERED", re.MULTILINE)
+
+
+class Table:
+    """One table. It stands behind those that its foreign keys name.
+
+    Args:
+        name: What it is called.
+        definition: Its columns and constraints, as between the parentheses of CREATE TABLE. ``NUMBERED`` stands for a
+            primary key that counts by itself, ``BYTES`` for the type of bytes.
+        indexes: What follows the table's name in CREATE INDEX, by the index's name.
+    """
+
+    def __init__(self, name: str, definition: str, **indexes: str) -> None:
+        self.name = name
+        self._definition = definition
+        self._indexes = indexes
+        found = _NUMBERED.search(definition)
+        self._numbered = found[1] if found else None
+        if name in _TABLES:
+            raise ValueError(f"the table {name} is defined twice")
+        _TABLES[name] = self
+
+    def create(self, connection: Connection) -> None:
+        """Makes it unless it is there."""
+        definition = self._definition
+        for word, spellings in _SPELLINGS.items():
+            definition = re.sub(rf"\b{word}\b", spellings[connection.kind == POSTGRESQL], definition)
+        connection.run(f"CREATE TABLE IF NOT EXISTS {self.name} ({definition})")
+        for name, on in self._indexes.items():
+            connection.run(f"CREATE INDEX IF NOT EXISTS {name} ON {self.name} {on}")
+
+    def columns(self, connection: Connection) -> list[str]:
+        """Names of its columns, in their order."""
+        return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - our own names
+
+    def number_on(self, connection: Connection) -> None:
+        """Lets it number its next rows after those that were written with numbers of their own."""
+        if self._numbered is not None and connection.kind == POSTGRESQL:
+            connection.rows(
+                f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - our own names
+                f"FROM {self.name}"
+            )
+
+
+_TABLES: Final[dict[str, Table]] = {}
+
+
+def tables() -> tuple[Table, ...]:
+    """All tables, each behind those that it refers to."""
+    return tuple(_TABLES.values())
+
+
+META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NOT NULL")
+
+
+def get_meta(connection: Connection, name: str) -> str | None:
+    """One value of the state's own notes, such as its schema version."""
+    found = connection.value("SELECT value FROM meta WHERE name = :name", name=name)
+    return None if found is None else str(found)
+
+
+def set_meta(connection: Connection, name: str, value: str) -> None:
+    """Keeps one value among the state's own notes."""
+    connection.run(
+        "INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name=name,
+        value=value,
+    )

@@ -1,0 +1,25 @@
+"""Address of this server, known once it listens."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+
+class ServerAddress:
+    """Address of one emulator.
+
+    Attributes:
+        url: Scheme, host and port without a path; empty until the server listens.
+    """
+
+    def __init__(self) -> None:
+        self.url = ""
+
+    def seen_by(self, request: Request) -> str:
+        """The address under which a caller reached this server, without a path.
+
+        Args:
+            request: What the caller sent.
+        """
+        host = request.headers.get("host")
+        return f"{request.url.scheme}://{host}" if host else self.url

@@ -1,0 +1,1 @@
+"""Engines that run the JavaScript of actions, and everything they ask the service for."""

@@ -1,0 +1,37 @@
+"""Choosing the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svcnb.emulator.sandbox.protocol import Engine
+    from svcnb.emulator.settings import Settings
+
+_SPARES = 3
+_SPARES_OF_AUTO = 1
+
+
+def make_engine(settings: Settings) -> Engine:
+    """The engine that the settings name.
+
+    Args:
+        settings: ``action_engine`` and the limits of processes.
+
+    Raises:
+        PartMissing: Deno or an engine's bundle is not on this machine.
+    """
+    concurrency, vocabulary = settings.action_concurrency, settings.vocabulary
+    if settings.action_engine == "fast":
+        from svcnb.emulator.sandbox.fast import FastEngine
+
+        return FastEngine(settings.limits, concurrency=concurrency, vocabulary=vocabulary)
+    if settings.action_engine == "auto":
+        from svcnb.emulator.sandbox.auto import AutoEngine
+
+        spares = settings.action_spares or _SPARES_OF_AUTO
+        return AutoEngine(settings.limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)
+    from svcnb.emulator.sandbox.v8 import V8Engine
+
+    spares = settings.action_spares or _SPARES
+    return V8Engine(settings.limits, spares=spares, concurrency=concurrency, vocabulary=vocabulary)

@@ -1,0 +1,279 @@
+"""Outbound requests of actions: made for real, refused, recorded, or answered from a recording."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, is_public
+from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
+from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
+from svcnb.emulator.sandbox.recording import Recording
+from svcnb.protocol.limits import (
+    MAX_HELD_BYTES,
+    MAX_HELD_BYTES_PER_ACCOUNT,
+    MAX_OUTBOUND,
+    MAX_OUTBOUND_PER_ACCOUNT,
+    OUTBOUND_WAIT_S,
+    SMALL_ANSWER_BYTES,
+    ActionLimits,
+)
+
+if TYPE_CHECKING:
+    import httpx
+
+Policy = Literal["allow", "deny", "record", "replay"]
+POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
+
+_MAX_REDIRECTS = 20  # WHATWG Fetch, HTTP-redirect fetch
+_CONNECT_S = 10.0
+# Set by the client itself for each hop, or meaningless past it.
+_NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
+_NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
+
+
+class Network:
+    """Makes the outbound requests of all executions.
+
+    Args:
+        policy: ``allow``, ``deny``, ``record`` (allow, and write down), or ``replay`` (only what was written down).
+        file: The recording.
+        addresses: Which addresses may be connected to; only public ones when None. Redirects are checked too.
+    """
+
+    def __init__(
+        self,
+        policy: Policy = "allow",
+        file: Path | None = None,
+        *,
+        addresses: AddressPolicy | None = None,
+    ) -> None:
+        self._addresses = addresses or AddressPolicy()
+        self._client: httpx.AsyncClient | None = None
+        self._connections = FairLimit(MAX_OUTBOUND, MAX_OUTBOUND_PER_ACCOUNT, OUTBOUND_WAIT_S)
+        self._held = FairLimit(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_ACCOUNT, OUTBOUND_WAIT_S)
+        self.policy: Policy = "allow"
+        self._recording: Recording | None = None
+        self.configure(policy, file)
+
+    @property
+    def file(self) -> Path | None:
+        """The recording in use."""
+        return None if self._recording is None else self._recording.path
+
+    def configure(self, policy: Policy, file: Path | None = None) -> None:
+        """Changes the policy from now on; a replay starts from the beginning.
+
+        Raises:
+            ValueError: The policy is unknown, or needs a file.
+            RecordingError: The recording cannot be read.
+        """
+        if policy not in POLICIES:
+            raise ValueError(f"network policy {policy!r} is unknown: use one of {', '.join(POLICIES)}")
+        if policy in {"record", "replay"} and file is None:
+            raise ValueError(f"network policy {policy!r} needs a file, the recording")
+        recording = None
+        if file is not None:
+            recording = Recording(file, must_exist=policy == "replay")
+        self.policy, self._recording = policy, recording
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of large answers that runs have not taken yet."""
+        return self._held.held
+
+    async def close(self) -> None:
+        """Closes connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def fetch(self, request: FetchRequest, limits: ActionLimits, account: str = "") -> FetchResponse:
+        """Makes one request, or answers it, as the policy says.
+
+        Args:
+            request: The request.
+            limits: What the run may use.
+            account: Whose run it is.
+
+        Raises:
+            OperationRefused: The policy forbids it, or it failed; becomes a TypeError inside the action.
+        """
+        parts = urlsplit(request.url)
+        if parts.scheme not in {"http", "https"}:
+            raise _refused(f"the scheme {parts.scheme!r} is not supported, use http or https")
+        policy, recording = self.policy, self._recording  # which may change while an answer is waited for
+        if policy == "deny":
+            raise _refused("outbound requests are switched off (network policy 'deny')")
+        if policy == "replay" and recording is not None:
+            found = recording.replay(request)
+            if found is None:
+                raise _refused(
+                    f"the recording {recording.path.name} holds no answer to {request.method} {request.url}; "
+                    "record it first (network policy 'record')"
+                )
+            return found
+        response = await self._send(request, limits, account)
+        if policy == "record" and recording is not None:
+            await recording.add(request, response)
+        return response
+
+    async def _send(self, request: FetchRequest, limits: ActionLimits, account: str) -> FetchResponse:
+        import httpx
+
+        if self._client is None:
+            self._client = self._new_client()
+        headers = [(name, value) for name, value in request.headers if name.lower() not in _NOT_FORWARDED]
+        try:
+            async with asyncio.timeout(limits.fetch_timeout_ms / 1000), self._connections.hold(account):
+                built = self._client.build_request(request.method, request.url, headers=headers, content=request.body)
+                response = await self._client.send(built, stream=True, follow_redirects=request.redirect == "follow")
+                try:
+                    if request.redirect == "error" and response.has_redirect_location:
+                        raise _refused("it was redirected, and redirect is 'error'")
+                    body, held = await self._read(response, limits.max_fetch_bytes, account)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            raise _refused(f"no answer within {limits.fetch_timeout_ms} ms") from None
+        except LimitReached as error:
+            raise _refused(
+                f"{error}: an account has at most {MAX_OUTBOUND_PER_ACCOUNT} requests at once and "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of answers, all accounts {MAX_OUTBOUND} and {MAX_HELD_BYTES}"
+            ) from None
+        except AddressRefused as error:
+            raise _refused(str(error)) from None
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            raise _refused(f"{type(error).__name__} {error}".strip()) from None
+        return FetchResponse(
+            status=response.status_code,
+            status_text=response.reason_phrase,
+            headers=tuple((k, v) for k, v in response.headers.multi_items() if k.lower() not in _NOT_RETURNED),
+            body=body,
+            url=str(response.url),
+            redirected=bool(response.history),
+            held=held,
+        )
+
+    async def _read(
+        self, response: httpx.Response, max_bytes: int, account: str
+    ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
+        """The body, and what gives back the room that it takes. A large one waits for room before it is read on."""
+        data = bytearray()
+        held: tuple[Callable[[], None], ...] = ()
+        try:
+            async for chunk in response.aiter_bytes(SMALL_ANSWER_BYTES):
+                data += chunk
+                if len(data) > max_bytes:
+                    raise _refused(  # noqa: TRY301 - what is held is given back here
+                        f"the answer is longer than {max_bytes} bytes"
+                    )
+                if not held and len(data) > SMALL_ANSWER_BYTES:
+                    amount = _announced(response, max_bytes)
+                    await self._held.take(account, amount)
+                    held = (_once(partial(self._held.give_back, account, amount)),)
+        except BaseException:
+            for give_back in held:
+                give_back()
+            data = bytearray()  # the error refers to this frame, and may live long
+            raise
+        return data if held else bytes(data), held
+
+    def _new_client(self) -> httpx.AsyncClient:
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx
+
+        # One client serves all executions: it must carry nothing from one to the next.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        return httpx.AsyncClient(
+            transport=_checked_transport(self._addresses),
+            trust_env=False,  # the transport reads the environment's proxies, and checks addresses before they do
+            cookies=no_cookies,
+            max_redirects=_MAX_REDIRECTS,
+            timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
+            headers={"user-agent": "svcnb-action"},
+        )
+
+
+def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
+    from urllib.request import getproxies, proxy_bypass
+
+    import httpx
+
+    # No connection is used twice: each would be found by the address that it leads to, whatever name was checked then.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+
+    def transport(proxy: str | None = None) -> httpx.AsyncHTTPTransport:
+        return httpx.AsyncHTTPTransport(trust_env=False, limits=limits, proxy=proxy)
+
+    direct = transport()
+    proxies = {
+        scheme: transport(url)
+        for scheme, url in getproxies().items()
+        if scheme in {"http", "https"} and url.startswith(("http://", "https://"))
+    }
+
+    class CheckedTransport(httpx.AsyncBaseTransport):
+        """Connects to the very address that was checked, so that a second look-up cannot differ."""
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            host = request.url.host
+            port = request.url.port or (443 if request.url.scheme == "https" else 80)
+            try:
+                addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
+            except OSError as error:
+                raise httpx.ConnectError(f"{host} has no address: {error.strerror or error}", request=request) from None
+            through = proxies.get(request.url.scheme)
+            inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through
+            for address in addresses[:-1]:
+                try:
+                    return await inner.handle_async_request(_sent_to(address, request))
+                except httpx.ConnectError:
+                    continue
+            return await inner.handle_async_request(_sent_to(addresses[-1], request))
+
+        async def aclose(self) -> None:
+            for each in (direct, *proxies.values()):
+                await each.aclose()
+
+    return CheckedTransport()
+
+
+def _once(work: Callable[[], None]) -> Callable[[], None]:
+    """Work that is done the first time only."""
+    left = [work]
+
+    def do() -> None:
+        while left:
+            left.pop()()
+
+    return do
+
+
+def _announced(response: httpx.Response, max_bytes: int) -> int:
+    """How much room a body may take: its length where that is known, else the most."""
+    length = response.headers.get("content-length", "")
+    plain = "content-encoding" not in response.headers
+    return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
+
+
+def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
+    """A request with its host replaced by an address; the header ``Host`` and the certificate's name stay."""
+    import httpx
+
+    return httpx.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.host},
+    )
+
+
+def _refused(why: str) -> OperationRefused:
+    return OperationRefused(f"fetch failed: {why}", name="TypeError")

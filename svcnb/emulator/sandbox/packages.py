@@ -1,0 +1,133 @@
+"""Packages that actions import, from a folder on this machine (reference facts 5.5).
+
+The service fetches pinned ES modules from a public network of npm packages. The emulator takes them from a folder
+instead, so that lessons and tests work without internet:
+
+```
+packages/
+  integrity.json                       {"left-pad@1.3.0": "sha384-...", ...}
+  left-pad@1.3.0/index.js              import pad from "left-pad@1.3.0"
+  @noble/hashes@1.8.0/sha256.js        import { sha256 } from "@noble/hashes@1.8.0/sha256.js"
+```
+
+Modules may import each other: relatively, by a pinned name, or as the network writes it (`/npm/name@1.2.3/+esm`). What
+is loaded for the first time is written into ``integrity.json``; from then on a changed file is refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import posixpath
+import re
+import secrets
+from pathlib import Path
+
+from svcnb.emulator.sandbox.protocol import Module, OperationRefused
+
+MAX_MODULE_BYTES = 10 * 1024 * 1024
+PINS = "integrity.json"
+
+_NAME = r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
+_PINNED = re.compile(rf"(?P<package>{_NAME}@\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)(?P<path>/[^?#]*)?\Z")
+_ENTRY = ("index.js", "index.mjs", "+esm")
+
+
+class Packages:
+    """A folder of pinned packages.
+
+    Args:
+        folder: The folder; it need not exist until something is imported.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, specifier: str, importer: str | None) -> Module:
+        """Finds and checks one module.
+
+        Args:
+            specifier: As written in the import, with an optional ``#sha384-...``.
+            importer: Canonical name of the module that imports it, None for the action itself.
+
+        Raises:
+            OperationRefused: It is not pinned, not in the folder, too large, or not what it was; the text names it.
+        """
+        wanted, _, fragment = specifier.partition("#")
+        package, path = self._resolve(wanted, importer, specifier)
+        file, name = self._find(package, path, specifier)
+        data = file.read_bytes()
+        if len(data) > MAX_MODULE_BYTES:
+            raise OperationRefused(f"Cannot import {name!r}: {len(data)} bytes, maximum {MAX_MODULE_BYTES}")
+        integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
+        self._check(name, integrity, fragment)
+        try:
+            return Module(name, data.decode(), integrity)
+        except UnicodeDecodeError:
+            raise OperationRefused(f"Cannot import {name!r}: it is no UTF-8 text") from None
+
+    def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
+        if importer is not None and wanted.startswith(("./", "../")):
+            pinned = _PINNED.match(importer)
+            if pinned is None:
+                raise OperationRefused(f"Cannot import {specifier!r} from {importer!r}")
+            inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
+            return pinned["package"], inside
+        if importer is not None:
+            wanted = wanted.removeprefix("/npm/")
+        pinned = _PINNED.match(wanted)
+        if pinned is None:
+            raise OperationRefused(
+                f"Cannot import {specifier!r}: write an npm package with its exact version, for example "
+                '"left-pad@1.3.0" or "@noble/hashes@1.8.0/sha256.js"'
+            )
+        return pinned["package"], pinned["path"] or ""
+
+    def _find(self, package: str, path: str, specifier: str) -> tuple[Path, str]:
+        root = (self._folder / package).resolve()
+        inside = posixpath.normpath("/" + path).lstrip("/")
+        if inside in {"", ".", "+esm"}:
+            tries = list(_ENTRY)
+        else:
+            tries = [inside, f"{inside}.js", f"{inside}.mjs", f"{inside}/index.js"]
+        for candidate in tries:
+            file = (root / candidate).resolve()
+            if file.is_relative_to(root) and file.is_file():
+                whole = candidate == _ENTRY[0] and inside in {"", ".", "+esm"}
+                return file, package if whole else f"{package}/{candidate}"
+        raise OperationRefused(
+            f"Cannot import {specifier!r}: the package folder holds no {package}/{tries[0]}. Put the module there; "
+            "nothing is downloaded"
+        )
+
+    def _check(self, name: str, integrity: str, fragment: str) -> None:
+        if fragment and fragment != integrity:
+            raise OperationRefused(f"Cannot import {name!r}: its integrity is {integrity}, the import wants {fragment}")
+        pins = self._pins()
+        pinned = pins.get(name)
+        if pinned is None:
+            # Trust on first use. A folder that cannot be written keeps working, unpinned.
+            with contextlib.suppress(OSError):
+                text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
+                # Emulators may share a folder: whoever reads meanwhile sees the old file or the new one.
+                draft = self._folder / f".{PINS}-{secrets.token_hex(8)}"
+                draft.write_text(text, encoding="utf-8")
+                draft.replace(self._folder / PINS)
+        elif pinned != integrity:
+            raise OperationRefused(
+                f"Cannot import {name!r}: its integrity is {integrity}, {PINS} wants {pinned}. The file was changed; "
+                "restore it, or remove the line if the change is wanted"
+            )
+
+    def _pins(self) -> dict[str, str]:
+        try:
+            pins = json.loads((self._folder / PINS).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise OperationRefused(f"Cannot import anything: {PINS} cannot be read ({error})") from None
+        if not isinstance(pins, dict):
+            raise OperationRefused(f"Cannot import anything: {PINS} is no JSON object")
+        return pins

@@ -1,0 +1,225 @@
+"""What the engines have in common: processes from a pool, a gate before them, and a watch over what runs."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from svcnb import tools
+from svcnb.emulator.sandbox.isolate import Isolate
+from svcnb.emulator.sandbox.pool import Pool
+from svcnb.emulator.sandbox.process import ProcessHost
+from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
+from svcnb.emulator.sandbox.scheduler import Places, Shares
+from svcnb.emulator.sandbox.session import Session
+from svcnb.emulator.sandbox.trace import Trace
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+STATIC = Path(__file__).with_name("static")
+
+# Deno maps about 750 MiB of data segment before it runs anything (measured with 2.9.8).
+DENO_DATA_MIB = 772
+_LOOK_S = 0.03
+# No lock file is needed, since nothing can come from elsewhere: code is read from the bundle alone, and --no-remote,
+# --no-npm and --cached-only refuse every https:, jsr: and npm: module.
+FLAGS = (
+    "--quiet",
+    "--no-prompt",
+    "--no-npm",
+    "--no-remote",
+    "--cached-only",
+    "--no-config",
+    "--no-lock",
+)
+_BLANK = frozenset(" \t\n\r\f\v")
+
+
+class PooledEngine(ABC):
+    """Runs actions in processes of its own, each of which is warm before it is needed.
+
+    Args:
+        limits: Limits that processes are prepared for; a run may have tighter ones.
+        name: What it is called in settings and traces.
+        bootstrap: The bundle that processes run.
+        beside: Names of the files that it needs in its folder.
+        spares: Warm processes to keep.
+        concurrency: Runs at once; more wait in line, and one account never has all places.
+        vocabulary: Names that actions see.
+        reuse: Whether a process serves one run after another.
+        idle: How many of them to keep while nothing runs; None is all.
+
+    Raises:
+        PartMissing: Deno or the bundle is not on this machine.
+    """
+
+    def __init__(
+        self,
+        limits: ActionLimits,
+        *,
+        name: str,
+        bootstrap: Path,
+        beside: Sequence[str],
+        spares: int,
+        concurrency: int,
+        vocabulary: Vocabulary | None,
+        reuse: bool = False,
+        idle: int | None = None,
+    ) -> None:
+        self._limits = limits
+        self._name = name
+        self._vocabulary = vocabulary or Vocabulary()
+        self._bootstrap = bootstrap
+        self._beside = tuple(beside)
+        self._deno = tools.deno()
+        if not bootstrap.is_file():
+            raise tools.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
+        self._reuse = reuse
+        self._places = Places(concurrency)
+        self._shares = Shares()
+        self._pool = Pool(
+            self._new_host, spares=spares, shares=self._shares, runs_of=self._places.of, reuse=reuse, idle=idle
+        )
+        self._sessions: set[Session] = set()
+        self._watch: asyncio.Task[None] | None = None
+        self._stopped = True
+
+    @property
+    @abstractmethod
+    def _brief_s(self) -> float:
+        """Seconds after which a run has to let others go first."""
+
+    @abstractmethod
+    def _command(self, bootstrap: Path) -> list[str]:
+        """What starts one process."""
+
+    def _template_command(self, bootstrap: Path) -> list[str] | None:  # noqa: ARG002 - for engines that have one
+        """What starts a process that makes warm copies of itself; None when there is none."""
+        return None
+
+    @abstractmethod
+    def _resource_limits(self) -> dict[str, int]:
+        """What bounds one process, by the names of the module ``resource``."""
+
+    @abstractmethod
+    def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
+        """Prepares a run."""
+
+    @abstractmethod
+    def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:
+        """Takes leave of an isolate whose run is over."""
+
+    async def prepare(self) -> None:
+        """Begins with one process, which leaves the machine to whatever else is starting; `start` follows."""
+        self._stopped = False
+        self._pool.start(spares=1)
+
+    async def start(self) -> None:
+        """Begins to warm up in the background; returns at once."""
+        self._stopped = False
+        self._pool.start()
+
+    async def stop(self) -> None:
+        """Ends every process. Runs under way end with kind ``host``."""
+        self._stopped = True
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+            self._watch = None
+        await self._pool.stop()
+
+    async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
+        """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        if self._stopped:
+            raise EngineUnavailable("the engine does not run")
+        if not source.strip("".join(_BLANK)):
+            return _nothing_to_do(self._name)
+        came = time.monotonic()
+        async with self._places.held_by(host.account):
+            return await self._run(source, params, limits, host, came)
+
+    async def is_reachable(self) -> bool:
+        """Whether its processes answer; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        return not self._stopped and await self._pool.reachable()
+
+    def state(self) -> EngineState:
+        """Where the engine stands."""
+        return EngineState(
+            name=self._name,
+            ready=self._pool.ready,
+            running=len(self._sessions),
+            waiting=self._places.waiting + self._pool.waiting,
+            started=self._pool.started,
+            available=not self._stopped and self._pool.available,
+        )
+
+    async def _run(self, source: str, params: object, limits: ActionLimits, host: Host, came: float) -> Outcome:
+        isolate = await self._pool.take(host.account)
+        waited_s = time.monotonic() - came
+        outcome = None
+        session = self._session(isolate, host, limits)
+        try:
+            if self._shares.greedy(host.account):
+                if self._reuse:
+                    isolate.step_aside()  # and back when its run is over; niceness could not be taken back
+                else:
+                    session.give_way(aside=True)
+            await session.begin(source, params)
+            # What follows is done while the isolate works already.
+            self._sessions.add(session)
+            self._look_after()
+            outcome = await session.end(waited_s)
+            return outcome
+        finally:
+            self._sessions.discard(session)
+            self._end(isolate, session, outcome)
+
+    def _look_after(self) -> None:
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.ensure_future(self._look_at_sessions())
+
+    async def _look_at_sessions(self) -> None:
+        # The heap has V8's own limit; this one also sees what lies beside the heap, such as large buffers.
+        while self._sessions:
+            await asyncio.sleep(_LOOK_S)
+            for session in list(self._sessions):
+                self._shares.add(session.account, _LOOK_S)
+                session.check_memory()
+                if session.elapsed_s > self._brief_s:
+                    session.give_way(aside=self._shares.greedy(session.account))
+
+    def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
+        folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
+        # Stacks that an action reads name this neutral folder instead of the place of the installation.
+        for name in (self._bootstrap.name, *self._beside):
+            file = self._bootstrap.with_name(name)
+            if file.is_file():
+                (folder / name).write_bytes(file.read_bytes())
+        bootstrap = folder / self._bootstrap.name
+        return ProcessHost(
+            self._command(bootstrap),
+            template=self._template_command(bootstrap),
+            env={
+                "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, kept between spares
+                "DENO_NO_UPDATE_CHECK": "1",
+                "LANG": "en_US.UTF-8",
+                "NO_COLOR": "1",
+                "TZ": "UTC",
+            },
+            cwd=Path("/"),
+            limits=self._resource_limits(),
+            remove=folder,
+            on_lost=on_lost,
+        )
+
+
+def _nothing_to_do(engine: str) -> Outcome:
+    """Code of ASCII whitespace alone succeeds and does nothing (reference facts 5.1)."""
+    trace = Trace(engine)
+    trace.add("start")
+    trace.add("end", ok=True)
+    return Outcome(ok=True, response="", logs="", trace=trace, elapsed_s=trace.elapsed_s)

@@ -1,0 +1,400 @@
+"""Executing runs: a lane for every trigger that has any.
+
+A lane takes its trigger's oldest run that has not ended, executes it, writes down how it ended together with the claim
+of the next one, and goes on until nothing is left. So the runs of a trigger follow one another in the order of their
+admission, a run that waits for its next try holds back only its own trigger, and nobody polls: a lane starts when a
+run is admitted and is gone when the trigger has none.
+
+Nothing that matters is kept in memory. At start, lanes open for all triggers with runs that have not ended; a run that
+a kill cut off is still marked running and is executed again, under the same id. Where several servers share the
+database, a trigger's lane is open on one of them; the others look now and then whether it still is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from svcnb.emulator.platform import leases
+from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.database import Connection, DatabaseError
+from svcnb.emulator.platform.fair_limit import FairLimit
+from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable, is_refusal
+from svcnb.emulator.triggers.admission import RATE_WINDOW_S
+from svcnb.emulator.triggers.encryption import Seal, SealBroken
+from svcnb.emulator.triggers.execution import Execution, RunCall
+from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
+from svcnb.emulator.triggers.store import (
+    RunRecord,
+    TriggerRecord,
+    change_run,
+    empty_runs,
+    find_trigger,
+    from_json,
+    oldest_open_run,
+    trim_runs,
+)
+from svcnb.emulator.triggers.timing import Timer
+from svcnb.protocol.limits import KEPT_TRIGGER_INPUT_BYTES, KEPT_TRIGGER_RUNS, RUN_RETRY_DELAYS_S
+
+_LOG = logging.getLogger(__name__)
+_STORE_RETRY_S: Final = 1.0
+_TRIM_EVERY: Final = 64
+_EMPTY_EVERY_BYTES: Final = 4 * 1024 * 1024
+_LONGEST_PAUSE_S: Final = 60.0
+INTERRUPTED: Final = "cut off by a stop of the service, executed again"
+NOT_BEGUN: Final = "the service could not begin this run ({}); its log says why"
+NOT_KEPT: Final = "the run ended ({}), and the service could not write down how ({}); its log says why"
+BROKEN: Final = "the service failed while it executed this run ({}); its log says why"
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """When a failed attempt is tried again.
+
+    Attributes:
+        retries: Retries after the first attempt.
+        retry_thrown: Whether an action that throws is tried again.
+    """
+
+    retries: int
+    retry_thrown: bool
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    run: RunRecord
+    trigger: TriggerRecord
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    until: float
+    since: float
+
+
+@dataclass(frozen=True)
+class _Ended:
+    run: RunRecord
+    verdict: Verdict
+
+
+class Lanes:
+    """The executing part of the triggers service.
+
+    Args:
+        store: The database.
+        clock: Times in records, and retry delays.
+        execution: Carries out calls.
+        seal: Opens usage keys.
+        policy: Retries.
+        workers: Most executions at once over all triggers, None for one a trigger. Of four and more, a quarter is kept
+            from an owner who has the others already.
+        kept_runs: Ended runs of a trigger that are kept.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        execution: Execution,
+        *,
+        seal: Seal,
+        policy: RetryPolicy,
+        workers: int | None = None,
+        kept_runs: int = KEPT_TRIGGER_RUNS,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._execution = execution
+        self._seal = seal
+        self._policy = policy
+        self._timer = Timer(clock)
+        self._workers = None if workers is None else FairLimit(workers, workers - workers // 4)
+        self._lanes: dict[str, asyncio.Task[None]] = {}
+        self._asked: set[str] = set()
+        self._executing: set[asyncio.Task[None]] = set()
+        self._kept_runs = kept_runs
+        self._ends: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
+        self._open = False
+
+    @property
+    def lanes(self) -> int:
+        """How many triggers have runs that have not ended, as far as this service works on them."""
+        return len(self._lanes)
+
+    async def start(self) -> None:
+        """Opens a lane for every trigger with runs that have not ended."""
+        self._open = True
+        await self.look()
+
+    async def look(self) -> None:
+        """Opens the lanes that are missing, such as those of a server that was killed."""
+        open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
+        for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
+            self.wake(trigger_id)
+
+    async def restart(self) -> None:
+        """The database was exchanged: lanes forget what they wait for. Executions under way end by themselves."""
+        self._open = False
+        waiting = set(self._lanes.values()) - self._executing
+        for lane in waiting:
+            lane.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        # One that was woken in this very step of the loop never began, and so did not take itself out.
+        self._lanes = {trigger_id: lane for trigger_id, lane in self._lanes.items() if not lane.done()}
+        await self.start()
+
+    def wake(self, trigger_id: str) -> None:
+        """A run was admitted, or its trigger enabled: called after the commit."""
+        if not self._open:
+            return
+        self._asked.add(trigger_id)
+        if trigger_id not in self._lanes:
+            lane = asyncio.create_task(self._lane(trigger_id), name=f"trigger {trigger_id}")
+            self._lanes[trigger_id] = lane
+
+    async def stop(self, grace_s: float) -> None:
+        """Takes no more runs, and waits for those under way.
+
+        Args:
+            grace_s: Seconds of patience; what is cut off then runs again after the next start.
+        """
+        self._open = False
+        lanes = set(self._lanes.values())
+        for lane in lanes - self._executing:
+            lane.cancel()
+        if self._executing:
+            await asyncio.wait(set(self._executing), timeout=grace_s)
+        for lane in lanes:
+            lane.cancel()
+        await asyncio.gather(*lanes, return_exceptions=True)
+        self._lanes.clear()
+        self._asked.clear()
+
+    # --- one lane -----------------------------------------------------------------------------------------------
+
+    async def _lane(self, trigger_id: str) -> None:
+        ended: _Ended | None = None
+        try:
+            while True:
+                self._asked.discard(trigger_id)
+                step = await self._step(trigger_id, ended)
+                ended = None
+                if isinstance(step, _Claimed):
+                    ended = await self._attempt(step)
+                elif isinstance(step, _Waiting) and self._open:
+                    await self._timer.until(step.until, since=step.since)
+                elif trigger_id not in self._asked or not self._open:
+                    return
+        except Exception as error:  # noqa: BLE001 - what fails in a run is seen to below, so this should not happen
+            _log(f"the runs of trigger {trigger_id} stopped; they go on with its next run or the next start", error)
+        finally:
+            # No await since the last look at `_asked`, so no wake-up falls between.
+            self._lanes.pop(trigger_id, None)
+
+    async def _step(self, trigger_id: str, ended: _Ended | None) -> _Claimed | _Waiting | None:
+        pause_s = _STORE_RETRY_S
+        while True:
+            try:
+                # Shielded: a stop that cancels the lane must not take back the end of a finished execution.
+                work = partial(self._settle_and_claim, trigger_id=trigger_id, ended=ended)
+                return await asyncio.shield(self._store.run(work))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the run must end and the lane go on
+                if _is_away(error):
+                    # The result of a finished execution must not be lost while the database is away.
+                    _LOG.warning("the database is away (%s): trigger %s waits", error, trigger_id)
+                    await asyncio.sleep(_STORE_RETRY_S)
+                    continue
+                _log(f"the runs of trigger {trigger_id} cannot go on as they should", error)
+                if await self._rescue(trigger_id, ended, type(error).__name__):
+                    ended, pause_s = None, _STORE_RETRY_S
+                else:
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def _rescue(self, trigger_id: str, ended: _Ended | None, problem: str) -> bool:
+        """Gets a run to its end after an unexpected error, so that the one after it can begin.
+
+        Args:
+            trigger_id: Its trigger.
+            ended: The run that was executed, and how it ended; None when the next one could not be begun.
+            problem: What the error is called. Its text may hold data of the run and stays in the log.
+
+        Returns:
+            Whether it could be written down.
+        """
+        work: Callable[[Connection], Exception | None]
+        if ended is None:
+            work = partial(_fail_next, trigger_id=trigger_id, error=NOT_BEGUN.format(problem), now=self._clock.now())
+        else:
+            # Alone this time: perhaps what came with it in the same transaction is to blame.
+            lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
+            work = partial(_settle_or_lose, ended=ended, lost=lost, now=self._clock.now())
+        refused: Exception | None
+        is_kept = True
+        try:
+            refused = await asyncio.shield(self._store.run(work))
+        except Exception as error:  # noqa: BLE001 - the lane tries again, from the beginning
+            refused, is_kept = error, False
+        if refused is not None:
+            _log(f"a run of trigger {trigger_id} cannot be written down", refused)
+        return is_kept
+
+    def _settle_and_claim(
+        self, connection: Connection, trigger_id: str, ended: _Ended | None
+    ) -> _Claimed | _Waiting | None:
+        now = self._clock.now()
+        if ended is not None:
+            _settle(connection, ended, now)
+            self._trim(connection, trigger_id, now)
+            self._empty(connection, ended)
+        step = self._next(connection, trigger_id, now) if self._open else None
+        if step is None:
+            leases.give_back(connection, _lease(trigger_id))
+        return step
+
+    def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:
+        if not leases.take(connection, _lease(trigger_id)):
+            return None  # another server's lane goes on with it
+        run = oldest_open_run(connection, trigger_id)
+        if run is None:
+            return None
+        trigger = find_trigger(connection, trigger_id)
+        if trigger is None or not trigger.enabled:
+            return None
+        # One that is further away than any delay comes from before the clock was set back.
+        if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
+            return _Waiting(run.next_attempt_at, since=now)
+        return _Claimed(_claim(connection, run), trigger)
+
+    def _trim(self, connection: Connection, trigger_id: str, now: float) -> None:
+        # Looking is not free on a long history: at the first end after a start, and then now and again.
+        if self._ends[trigger_id] % _TRIM_EVERY == 0:
+            trim_runs(connection, trigger_id, self._kept_runs, now - RATE_WINDOW_S)
+        self._ends[trigger_id] += 1
+
+    def _empty(self, connection: Connection, ended: _Ended) -> None:
+        """Deletes inputs and responses of the oldest ended runs when new ones have added up."""
+        owner = ended.run.trigger_id
+        self._bytes[owner] += len(ended.run.input or "")
+        if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:
+            empty_runs(connection, owner, KEPT_TRIGGER_INPUT_BYTES)
+            self._bytes[owner] = 0
+
+    async def _attempt(self, claimed: _Claimed) -> _Ended:
+        try:
+            return await self._executed(claimed)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run must end
+            _log(f"run {claimed.run.id} could not be executed", error)
+            return _Ended(claimed.run, Verdict("failed", error=BROKEN.format(type(error).__name__)))
+
+    async def _executed(self, claimed: _Claimed) -> _Ended:
+        run, trigger = claimed.run, claimed.trigger
+        try:
+            call = RunCall(
+                run.id,
+                self._seal.open(trigger.sealed_usage_key, trigger.id),
+                trigger.action_code,
+                params(from_json(trigger.default_params), from_json(run.input)),
+            )
+        except SealBroken as error:
+            return _Ended(run, Verdict("failed", error=str(error)))
+        async with AsyncExitStack() as held:
+            if self._workers is not None:
+                await held.enter_async_context(self._workers.hold(trigger.user_id))
+            lane = self._lanes[trigger.id]
+            self._executing.add(lane)
+            try:
+                answer = await self._answer(call)
+            finally:
+                self._executing.discard(lane)
+        policy = self._policy
+        verdict = judge(answer, run.attempt, retries=policy.retries, retry_thrown=policy.retry_thrown)
+        return _Ended(run, verdict)
+
+    async def _answer(self, call: RunCall) -> Answer:
+        try:
+            return await self._execution(call)
+        except Exception as error:  # noqa: BLE001 - whatever the execution does, the run must end
+            _LOG.exception("run %s could not be called", call.run_id)
+            return Answer(None, trouble=f"the call failed: {type(error).__name__}")
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether the database only needs time."""
+    return isinstance(error, StoreUnavailable) and not isinstance(error, StatementRefused)
+
+
+def _log(what: str, error: Exception) -> None:
+    """Tells an unexpected error, of a database without the driver's, which may repeat the row that it is about."""
+    if isinstance(error, DatabaseError):
+        _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
+    else:
+        _LOG.error("%s", what, exc_info=error)
+
+
+def _lease(trigger_id: str) -> str:
+    return f"trigger {trigger_id}"
+
+
+def params(defaults: Any, given: Any) -> dict[str, Any]:
+    """What the action gets: the run's input over the trigger's default params, at the top level (facts 10.2)."""
+    merged = dict(defaults) if isinstance(defaults, dict) else {}
+    merged.update(given if isinstance(given, dict) else {"event": given})
+    return merged
+
+
+def _fail_next(connection: Connection, trigger_id: str, error: str, now: float) -> None:
+    if leases.take(connection, _lease(trigger_id)) and (run := oldest_open_run(connection, trigger_id)) is not None:
+        _settle(connection, _Ended(run, Verdict("failed", error=error)), now)
+
+
+def _settle_or_lose(connection: Connection, ended: _Ended, lost: Verdict, now: float) -> Exception | None:
+    """Writes down how a run ended, or where the database refuses just that, that nobody knows; why it was refused.
+
+    Both in one transaction: with another between them, what was in the way of the first might be gone by the second.
+    """
+    try:
+        with connection.savepoint():
+            _settle(connection, ended, now)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        _settle(connection, _Ended(ended.run, lost), now)
+        return error
+    return None
+
+
+def _claim(connection: Connection, run: RunRecord) -> RunRecord:
+    changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
+    if run.status == "retrying":
+        changes["attempt"] = run.attempt + 1
+    elif run.status == "running":
+        # Only a stop of the service leaves a run so: it was cut off, and its attempt is made again.
+        changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
+    change_run(connection, "seq = :of", changes, of=run.seq)
+    return RunRecord(**(run.__dict__ | changes))
+
+
+def _settle(connection: Connection, ended: _Ended, now: float) -> None:
+    verdict = ended.verdict
+    if verdict.status == "retrying":
+        values = {"status": "retrying", "error": verdict.error, "next_attempt_at": now + verdict.delay_s}
+    else:
+        values = {
+            "status": verdict.status,
+            "response": verdict.response,
+            "error": verdict.error,
+            "finished_at": now,
+            "next_attempt_at": None,
+        }
+    # A trigger deleted meanwhile took its runs along, and a restored snapshot may know nothing of this one.
+    change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

@@ -1,0 +1,144 @@
+"""HTTP server on this machine that answers in the place of an outbound service."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Final, Self
+
+from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.nesting import parse
+
+_MAX_BODY_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request that a `StandIn` received.
+
+    Attributes:
+        method: ``GET`` or ``POST``.
+        path: Path with query.
+        headers: Headers by lower-case name.
+        body: The body, empty for ``GET``.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return parse(self.body.decode())
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer with a status of its own.
+
+    Attributes:
+        body: Text, or a value that is sent as JSON.
+        status: HTTP status.
+    """
+
+    body: Any = ""
+    status: int = 200
+
+
+class StandIn:
+    """HTTP server with recorded answers, so that an action with outbound requests runs without network.
+
+    Name its `host` in ``allow_address`` of the emulator: actions do not reach this machine otherwise.
+
+    Args:
+        answers: Answer for each path. Text is sent as it is, another value as JSON, and a function is called with the
+            `Request`. A path that is missing is answered 404. Change `answers` at any time.
+
+    Example:
+        >>> with StandIn({"/price": {"price": "3141.59"}}) as prices:
+        ...     prices.url.startswith("http://127.0.0.1:")
+        True
+    """
+
+    def __init__(self, answers: Mapping[str, Any] | None = None) -> None:
+        self.answers: dict[str, Any] = dict(answers or {})
+        self.requests: list[Request] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+
+    @property
+    def host(self) -> str:
+        """Address and port, for ``allow_address``."""
+        return f"127.0.0.1:{self._server.server_port}"
+
+    @property
+    def url(self) -> str:
+        """Address for requests, without a slash at its end."""
+        return f"http://{self.host}"
+
+    def close(self) -> None:
+        """Stops the server."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"StandIn({', '.join(sorted(self.answers))})"
+
+    def respond(self, request: Request) -> Response:
+        """Answers a request, and remembers it.
+
+        Raises:
+            MalformedValue: The answer cannot be sent as JSON.
+        """
+        self.requests.append(request)
+        answer = self.answers.get(request.path.partition("?")[0], Response(status=404))
+        if isinstance(answer, Callable):  # type: ignore[arg-type]
+            answer = answer(request)
+        answer = answer if isinstance(answer, Response) else Response(answer)
+        try:
+            body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+        except (TypeError, ValueError) as error:
+            raise MalformedValue(f"the answer for {request.path} is not JSON: {error}") from error
+        return Response(body, answer.status)
+
+
+def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def _answer(self) -> None:
+            size = int(self.headers.get("content-length") or 0)
+            if size > _MAX_BODY_BYTES:
+                self.send_error(413)
+                return
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            answer = owner.respond(Request(self.command, self.path, headers, self.rfile.read(size)))
+            body = answer.body.encode()
+            self.send_response(answer.status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Prints nothing."""
+
+    return Handler

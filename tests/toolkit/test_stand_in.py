@@ -1,0 +1,54 @@
+"""A stand-in answers as it was told to, to actions and to anyone."""
+
+from __future__ import annotations
+
+import threading
+
+import httpx
+import pytest
+
+from svcnb.toolkit.stand_in import Request, Response, StandIn
+
+
+def test_text_json_and_functions_are_answers() -> None:
+    with StandIn({"/text": "hello", "/json": {"n": [1]}, "/double": lambda request: request.json["n"] * 2}) as server:
+        assert httpx.get(server.url + "/text").text == "hello"
+        assert httpx.get(server.url + "/json?page=2").json() == {"n": [1]}
+        assert httpx.post(server.url + "/double", json={"n": 21}).json() == 42
+        assert [(each.method, each.path) for each in server.requests] == [
+            ("GET", "/text"), ("GET", "/json?page=2"), ("POST", "/double"),
+        ]  # fmt: skip
+        assert server.requests[-1].headers["content-type"] == "application/json"
+
+
+def test_a_missing_path_is_404_and_a_response_has_its_own_status() -> None:
+    with StandIn({"/busy": Response({"error": "busy"}, 503)}) as server:
+        assert httpx.get(server.url + "/none").status_code == 404
+        busy = httpx.get(server.url + "/busy")
+        assert (busy.status_code, busy.json()) == (503, {"error": "busy"})
+
+
+def test_answers_change_while_it_runs_and_nothing_is_left_afterwards() -> None:
+    before = threading.active_count()
+    server = StandIn()
+    server.answers["/"] = "one"
+    assert httpx.get(server.url + "/").text == "one"
+    server.answers["/"] = "two"
+    assert httpx.get(server.url + "/").text == "two"
+    server.close()
+    assert threading.active_count() == before
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(server.url + "/")
+
+
+def test_a_large_body_is_refused() -> None:
+    with StandIn({"/": "ok"}) as server:
+        assert httpx.post(server.url + "/", content=b"", headers={"content-length": "0"}).text == "ok"
+        assert httpx.post(server.url + "/", content=bytes(2 << 20)).status_code == 413
+
+
+def test_what_is_not_json_is_refused() -> None:
+    from svcnb.protocol.errors import MalformedValue
+
+    with StandIn({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="answer for / is not JSON"):
+        server.respond(Request("GET", "/", {}, b""))

@@ -1,0 +1,33 @@
+/**
+ * The development chain as a process. The first line of its input is the first block, each further line a request
+ * `{"id", "method", "params"}`; each line of its output an answer with that id. It ends with its input.
+ */
+import { DevelopmentNode } from "./node.ts";
+
+const encoder = new TextEncoder();
+
+async function* lines(): AsyncGenerator<string> {
+  let rest = "";
+  for await (const part of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    const found = (rest + part).split("\n");
+    rest = found.pop()!;
+    yield* found;
+  }
+}
+
+function write(text: string): void {
+  for (let bytes = encoder.encode(text + "\n"); bytes.length > 0;) {
+    bytes = bytes.subarray(Deno.stdout.writeSync(bytes));
+  }
+}
+
+let node: DevelopmentNode | null = null;
+for await (const line of lines()) {
+  if (node === null) {
+    node = await DevelopmentNode.create(line);
+    write("{}");
+    continue;
+  }
+  const { id, method, params } = JSON.parse(line);
+  node.request(method, JSON.stringify(params)).then((answer) => write(`{"id":${Number(id)},${answer.slice(1)}`));
+}

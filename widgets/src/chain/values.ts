@@ -1,0 +1,61 @@
+/** Numbers, bytes and addresses of JSON-RPC requests. */
+import { bytesToHex, createAddressFromString, hexToBytes } from "@ethereumjs/util";
+import type { Address, PrefixedHexString } from "@ethereumjs/util";
+import { INVALID_PARAMS, RpcError } from "./errors.ts";
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type JsonObject = { [name: string]: Json };
+
+const MOST_DIGITS = 64;
+
+export function hex(value: bigint | number): PrefixedHexString {
+  return `0x${value.toString(16)}`;
+}
+
+/** 32 bytes of a number. */
+export function word(value: bigint): Uint8Array {
+  return hexToBytes(`0x${value.toString(16).padStart(64, "0")}`);
+}
+
+/** A number that was given, or undefined where there is none. */
+export function quantity(value: Json | undefined, name: string): bigint | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value === "string" && /^(0x[0-9a-f]+|[0-9]+)$/i.test(value) && value.length <= MOST_DIGITS + 2) {
+    return BigInt(value);
+  }
+  throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected a number as 0x hex`);
+}
+
+/** Bytes that were given, none where nothing was. */
+export function data(value: Json | undefined, name: string): Uint8Array {
+  if (value === undefined || value === null) return new Uint8Array();
+  if (typeof value !== "string" || !/^0x([0-9a-f]{2})*$/i.test(value)) {
+    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected bytes as 0x hex`);
+  }
+  return hexToBytes(value as PrefixedHexString);
+}
+
+export function address(value: Json | undefined, name: string): Address {
+  if (typeof value !== "string" || !/^0x[0-9a-f]{40}$/i.test(value)) {
+    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 40 hex digits`);
+  }
+  return createAddressFromString(value.toLowerCase());
+}
+
+/** A hash as text, lowercase. */
+export function hash(value: Json | undefined, name: string): string {
+  if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/i.test(value)) {
+    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 64 hex digits`);
+  }
+  return value.toLowerCase();
+}
+
+export function object(value: Json | undefined, name: string): JsonObject {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected an object`);
+  }
+  return value;
+}
+
+export { bytesToHex };
