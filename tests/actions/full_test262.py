@@ -9,6 +9,7 @@ Each test becomes an action. A test is *equal* if response, logs and error are t
 not matter here: V8 is what the service runs. Answers of `v8` are kept in a file, so that only changed tests run again.
 """
 
+# ruff: noqa: T201 - a command, which prints what it found
 from __future__ import annotations
 
 import argparse
@@ -88,7 +89,7 @@ def read_tests(suite: Path, *, only: str = "", every: int = 1, strict: bool = Tr
     """
     root = suite / "test"
     files = sorted(file for folder in FOLDERS for file in (root / folder).rglob("*.js") if "_FIXTURE" not in file.name)
-    random.Random(262).shuffle(files)  # noqa: S311 - no secret
+    random.Random(262).shuffle(files)
     names = [(file, file.relative_to(root).as_posix()) for file in files]
     for file, name in [(file, name) for file, name in names if only in name][::every]:
         text = file.read_bytes().decode("utf-8", errors="surrogateescape")

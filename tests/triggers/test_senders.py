@@ -70,7 +70,8 @@ SENDERS: dict[str, tuple[Callable[[str], dict[str, str]] | None, str, str]] = {
     "github": (
         None,
         ORDER,
-        """return "sha256=" + hex(await hmac("SHA-256", utf8(SECRET), event_raw)) === one(headers, "x-hub-signature-256");""",
+        """const signed = "sha256=" + hex(await hmac("SHA-256", utf8(SECRET), event_raw));
+        return signed === one(headers, "x-hub-signature-256");""",
     ),
     "slack": (
         slack,

@@ -42,13 +42,15 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
+        self.is_copy = False
+        """Whether it is the copy of a template."""
         self.begun: asyncio.Future[None] = loop.create_future()
         """Done once the id is known, or will never be."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
-    def begin(self, pid: int) -> None:
+    def begin(self, pid: int, *, is_copy: bool) -> None:
         """Notes its id."""
-        self.pid = pid
+        self.pid, self.is_copy = pid, is_copy
         if not self.begun.done():
             self.begun.set_result(None)
 
@@ -276,7 +278,7 @@ class ProcessHost:
     def _hear(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.begin(message["pid"])
+                process.begin(message["pid"], is_copy=message["copy"])
         elif "pong" in message:
             if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
                 pong.set_result(None)

@@ -14,7 +14,7 @@ Lines of JSON both ways:
     in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     in   {"ping": number}                                asks whether this process works
     out  {"pong": number}
-    out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
+    out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
 
@@ -178,6 +178,7 @@ class Spawner:
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
         pid = self._copy(channel, errors)
+        is_copy = pid is not None
         if pid is not None:
             if aside:
                 _confine(pid, self._aside)
@@ -189,7 +190,7 @@ class Spawner:
         if pid is not None:
             self._tokens[pid] = token
             self._pids[token] = pid
-            answer = {"spawned": token, "pid": pid}
+            answer = {"spawned": token, "pid": pid, "copy": is_copy}
         os.close(channel)
         os.close(errors)
         self._tell(answer)

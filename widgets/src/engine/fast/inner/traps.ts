@@ -190,6 +190,7 @@ function layIterators(): void {
 function refuseText(sample: object): void {
   const prototype = Object.getPrototypeOf(sample);
   const refuse = () => trap("code from text");
+  if (prototype !== Function.prototype) Object.setPrototypeOf(prototype.constructor, Function);
   const constructor = new Proxy(prototype.constructor, { apply: refuse, construct: refuse });
   const { enumerable, configurable, writable } = Object.getOwnPropertyDescriptor(prototype, "constructor")!;
   defineProperty(prototype, "constructor", { value: constructor, enumerable, configurable, writable });
