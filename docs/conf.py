@@ -42,4 +42,7 @@ html_show_copyright = False
 nb_execution_mode = "off"  # the tests run the lessons and compare what they print
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # a docstring may begin below the second level
+suppress_warnings = [
+    "myst.header",  # a docstring may begin below the second level
+    "misc.highlighting_failure",  # cells of JavaScript, and Solidity with underscores; shown all the same
+]

@@ -93,12 +93,12 @@ def drawn() -> Iterator[tuple[str, Any]]:
         helper = mine.usage_keys.create("helper", execute_in_groups=[desk])
         emulator.clock.advance("1d")
         mine.groups.add_action(desk, svcnb.everything)
-        mine.usage_keys.remove(key)
+        mine.usage_keys.delete(key)
         emulator.clock.advance("1d")
         mine.transfer_ownership(heir, confirm=True)
         ours = svc.chain_secured.open(heir)
         ours.groups.remove_action(desk, svcnb.everything)
-        ours.usage_keys.remove(helper)
+        ours.usage_keys.delete(helper)
         yield "audit-timeline", charts.audit_timeline(ours.audit())
 
 

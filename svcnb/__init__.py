@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from svcnb import charts, panels, reports, testing, toolkit, workshop  # noqa: F401 - found on first use
     from svcnb.client import AsyncClient, Client
     from svcnb.client.async_triggers import AsyncTriggersClient
+    from svcnb.client.chain.rpc import RpcError
     from svcnb.client.config import Retries, Timeouts
     from svcnb.client.errors import (
         ActionError,
@@ -23,9 +25,11 @@ if TYPE_CHECKING:
         ConfigError,
         Conflict,
         ExecutorLost,
+        ExtraMissing,
         Forbidden,
         InternalError,
         InvalidArgument,
+        InvalidType,
         NotConfirmed,
         NotFound,
         NotTheApi,
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
         SigningError,
         SvcnbError,
         TimedOut,
+        TraceUnavailable,
         TransportError,
         Unauthorized,
         Unavailable,
@@ -47,14 +52,26 @@ if TYPE_CHECKING:
     from svcnb.client.secret import Secret
     from svcnb.client.signing import ContractWallet, LocalSigner, recover, verify
     from svcnb.client.triggers import TriggersClient
-    from svcnb.launch import Emulator
-    from svcnb.lessons import lesson, practice_key
+    from svcnb.control.errors import ControlRefused, EmulatorError, EmulatorUnreachable
+    from svcnb.launch import (
+        Emulator,
+        EmulatorNotStarted,
+        EmulatorPartMissing,
+        PortInUse,
+        SettingRefused,
+        StateFolderUnusable,
+    )
+    from svcnb.lessons import NotAnEmulator, lesson, practice_key
+    from svcnb.migrations import UnreadableVersion
     from svcnb.panels.browser_signer import BrowserSigner
     from svcnb.protocol.action import Action
     from svcnb.protocol.cid import cid
+    from svcnb.protocol.errors import MalformedAddress, MalformedCid, MalformedHex, MalformedSignature, MalformedValue
     from svcnb.protocol.hashes import hashed_cid
     from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit import exercises
+    from svcnb.tools import PartMissing
+    from svcnb.tools.fetch import PartCorrupt
 
 __all__ = [
     "Action",
@@ -68,31 +85,52 @@ __all__ = [
     "ConfigError",
     "Conflict",
     "ContractWallet",
+    "ControlRefused",
     "Emulator",
+    "EmulatorError",
+    "EmulatorNotStarted",
+    "EmulatorPartMissing",
+    "EmulatorUnreachable",
     "ExecutorLost",
+    "ExtraMissing",
     "Forbidden",
     "InternalError",
     "InvalidArgument",
+    "InvalidType",
     "LocalSigner",
+    "MalformedAddress",
+    "MalformedCid",
+    "MalformedHex",
+    "MalformedSignature",
+    "MalformedValue",
+    "NotAnEmulator",
     "NotConfirmed",
     "NotFound",
     "NotTheApi",
     "OutOfCredit",
+    "PartCorrupt",
+    "PartMissing",
     "PayloadTooLarge",
     "PaymentFailed",
+    "PortInUse",
     "RateLimited",
     "Retries",
+    "RpcError",
     "Secret",
     "ServiceError",
+    "SettingRefused",
     "SigningError",
+    "StateFolderUnusable",
     "SvcnbError",
     "TimedOut",
     "Timeouts",
+    "TraceUnavailable",
     "TransportError",
     "TriggersClient",
     "Unauthorized",
     "Unavailable",
     "UnprocessableEntity",
+    "UnreadableVersion",
     "Vocabulary",
     "WorkerLost",
     "cid",
@@ -116,12 +154,30 @@ _HOME: Final = {
     "BrowserSigner": "svcnb.panels",
     "Client": "svcnb.client",
     "ContractWallet": _SIGNING,
+    "ControlRefused": "svcnb.control.errors",
     "Emulator": "svcnb.launch",
+    "EmulatorError": "svcnb.control.errors",
+    "EmulatorNotStarted": "svcnb.launch",
+    "EmulatorPartMissing": "svcnb.launch",
+    "EmulatorUnreachable": "svcnb.control.errors",
     "LocalSigner": _SIGNING,
+    "MalformedAddress": "svcnb.protocol.errors",
+    "MalformedCid": "svcnb.protocol.errors",
+    "MalformedHex": "svcnb.protocol.errors",
+    "MalformedSignature": "svcnb.protocol.errors",
+    "MalformedValue": "svcnb.protocol.errors",
+    "NotAnEmulator": "svcnb.lessons",
+    "PartCorrupt": "svcnb.tools.fetch",
+    "PartMissing": "svcnb.tools",
+    "PortInUse": "svcnb.launch",
     "Retries": "svcnb.client.config",
+    "RpcError": "svcnb.client.chain.rpc",
     "Secret": "svcnb.client.secret",
+    "SettingRefused": "svcnb.launch",
+    "StateFolderUnusable": "svcnb.launch",
     "Timeouts": "svcnb.client.config",
     "TriggersClient": "svcnb.client.triggers",
+    "UnreadableVersion": "svcnb.migrations",
     "Vocabulary": "svcnb.protocol.vocabulary",
     "cid": "svcnb.protocol.cid",
     "everything": "svcnb.client.references",
@@ -159,16 +215,19 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     unload(shell)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return _room(name)
-    if name not in __all__:
-        # With its name and owner, Python suggests what was meant.
-        raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-    module = import_module(_HOME.get(name, _ERRORS))
-    value = module if name == "exercises" else getattr(module, name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would otherwise accept every name.
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return _room(name)
+        if name not in __all__:
+            # With its name and owner, Python suggests what was meant.
+            raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        module = import_module(_HOME.get(name, _ERRORS))
+        value = module if name == "exercises" else getattr(module, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -183,6 +242,6 @@ def _room(name: str) -> Any:
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}") from None
         if not _ROOMS[name]:
             raise
-        from svcnb.extras import install_command
+        from svcnb.errors import ExtraMissing
 
-        raise ImportError(f"svcnb.{name} needs: {install_command(_ROOMS[name])}") from error
+        raise ExtraMissing(f"svcnb.{name} needs {error.name}", _ROOMS[name]) from error

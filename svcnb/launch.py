@@ -18,11 +18,16 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, Unpack
 
 from svcnb.control import EmulatorControl, EmulatorError
+from svcnb.emulator_settings import EmulatorSettings
 from svcnb.exit_codes import ExitCode
+from svcnb.protocol.in_page import IN_PAGE
 from svcnb.supervised import LISTENER
+
+if TYPE_CHECKING:
+    from svcnb.emulator.in_page import PageService
 
 START_TIMEOUT_S = 300.0  # one that ends is noticed at once; a busy machine takes its time
 STOP_TIMEOUT_S = 30.0
@@ -92,10 +97,14 @@ class Emulator(EmulatorControl):
     """
 
     def __init__(
-        self, *, start_timeout: float = START_TIMEOUT_S, listener: socket.socket | None = None, **settings: object
+        self,
+        *,
+        start_timeout: float = START_TIMEOUT_S,
+        listener: socket.socket | None = None,
+        **settings: Unpack[EmulatorSettings],
     ) -> None:
         self._settings = settings
-        self._process = _Process([sys.executable, "-m", "svcnb", "emulator", "--supervised"], settings, listener)
+        self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
         # Also when nobody calls stop(): at garbage collection and at the end of this interpreter.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
@@ -164,6 +173,18 @@ class Emulator(EmulatorControl):
         """Closes its clients, and ends the process and all that it started. May be called twice."""
         self.close()
         self._finalizer()
+
+
+_COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]
+
+
+def _in_page(settings: Mapping[str, object]) -> PageService:
+    from svcnb.emulator.in_page import PageService
+
+    try:
+        return PageService(settings)
+    except ValueError as error:
+        raise SettingRefused(str(error), hint="Leave out the setting, or install svcnb.") from None
 
 
 class _Process:

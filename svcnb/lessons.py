@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from svcnb.checked import checked
 from svcnb.control import ControlRefused, EmulatorControl, EmulatorError, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
+from svcnb.errors import InvalidArgument
 from svcnb.launch import Emulator
 
 if TYPE_CHECKING:
@@ -108,6 +110,7 @@ def lesson_settings(name: str) -> dict[str, Any]:
     return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "action_spares": 1, "port": 0}
 
 
+@checked
 def practice_key(number: int) -> str:
     """A private key to practise with: everyone knows it, so it must never own anything. The same on every machine.
 
@@ -115,14 +118,14 @@ def practice_key(number: int) -> str:
         number: Which, from 1 to 9.
 
     Raises:
-        ValueError: There are nine.
+        InvalidArgument: There are nine.
 
     Example:
         >>> practice_key(1)[:10]
         '0x11111111'
     """
     if not 1 <= number <= 9:  # noqa: PLR2004 - one digit
-        raise ValueError(f"there are practice keys from 1 to 9, not {number!r}")
+        raise InvalidArgument(f"there are practice keys from 1 to 9, not {number!r}")
     return "0x" + f"{number}{number}" * 32
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from svcnb.errors import SvcnbError
+
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
@@ -21,7 +23,7 @@ WRITER_KEY: Final = "written_by"
 """Member of a JSON document that names the svcnb that wrote it."""
 
 
-class UnreadableVersion(Exception):
+class UnreadableVersion(SvcnbError):
     """A kept state has a version that this program does not read. The message names the program that does."""
 
 

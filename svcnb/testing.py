@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from svcnb.errors import InvalidType
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.stand_in import StandIn
 
@@ -91,13 +92,13 @@ def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recor
 
     Raises:
         ControlRefused: The emulator knows no such run.
-        TypeError: It has no request id.
+        InvalidType: It has no request id.
     """
     from svcnb.client.models.traces import Trace as Timeline
 
     request_id = run if isinstance(run, str) else getattr(run, "request_id", "")
     if not request_id:
-        raise TypeError(f"{type(run).__name__} has no request id: pass a Run, or the error that svc.run raised")
+        raise InvalidType(f"{type(run).__name__} has no request id: pass a Run, or the error that svc.run raised")
     kept = emulator.run_record(request_id)
     trace = None if kept.get("trace") is None else Timeline.model_validate(kept["trace"])
     return Recorded(

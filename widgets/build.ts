@@ -13,6 +13,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   chain: "svcnb/emulator/chain/static",
   engine: "svcnb/emulator/sandbox/static",
   processor_page: "svcnb/emulator/billing/static",
+  primitives: "svcnb/protocol/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",
   codemirror: "svcnb/panels/static/codemirror", // after the panels, whose folder is emptied first

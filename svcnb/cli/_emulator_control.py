@@ -186,7 +186,7 @@ def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: boo
         return
     if name is None:
         raise click.UsageError(f"`snapshot {verb}` needs the NAME of a snapshot.")
-    {"save": control.snapshot, "restore": control.restore, "delete": control.forget}[verb](name)
+    {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 
 COMMANDS = (status, stop, clock, fault, credit, snapshot)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import wraps
 from typing import Any, Final, TypeVar
 
@@ -148,9 +149,19 @@ class Noun(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list; click would cut the sentences at the edge of the terminal."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        rows = [(name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None]
+        rows = [
+            (name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None and not each.hidden
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+    def rename(self, old: str, command: click.Command) -> None:
+        """Keeps an old name of a command for one release: not listed, and with a warning on standard error."""
+        former = copy(command)
+        former.name = old
+        former.hidden = True
+        former.deprecated = f"Use {command.name!r}; {old!r} goes with the next release."
+        self.add_command(former, old)
 
 
 def _table(entries: Sequence[Any]) -> list[str]:

@@ -57,12 +57,15 @@ def create(
     show(group if as_json else group.id, as_json=as_json)
 
 
-@command.command("remove")
+@command.command("delete")
 @click.argument("group")
 @with_service
-def remove(service: Client, group: str) -> None:
-    """Remove a group for ever; its number is not used again. Costs one cent."""
-    service.groups.remove(group)
+def delete(service: Client, group: str) -> None:
+    """Delete a group for ever; its number is not used again. Costs one cent."""
+    service.groups.delete(group)
+
+
+command.rename("remove", delete)
 
 
 @command.command("add-action", epilog=examples("svcnb groups add-action 1 action.js"))

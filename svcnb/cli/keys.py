@@ -132,9 +132,12 @@ def update(
     show(key if as_json else short, as_json=as_json)
 
 
-@command.command("remove")
+@command.command("delete")
 @click.argument("key_hash")
 @with_service
-def remove(service: Client, key_hash: str) -> None:
-    """Remove a usage key for ever, by its hash. Costs one cent."""
-    service.usage_keys.remove(key_hash)
+def delete(service: Client, key_hash: str) -> None:
+    """Delete a usage key for ever, by its hash. Costs one cent."""
+    service.usage_keys.delete(key_hash)
+
+
+command.rename("remove", delete)

@@ -16,6 +16,7 @@ from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.client import Client
+    from svcnb.client.resources.trigger_options import TriggerKind
     from svcnb.client.triggers import TriggersClient
 
 _KINDS = ("webhook", "schedule", "chain_event")
@@ -126,7 +127,7 @@ def create(
     triggers: TriggersClient,
     name: str,
     file: Path,
-    kind: str,
+    kind: TriggerKind,
     cron: str | None,
     config: str | None,
     params: str,

@@ -18,13 +18,16 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Found on first use, so that importing svcnb.client.errors loads neither pydantic nor the HTTP library.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'svcnb.client' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would otherwise accept every name.
 
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        # Found on first use, so that importing svcnb.client.errors loads neither pydantic nor the HTTP library.
+        if name not in _HOMES:
+            raise AttributeError(f"module 'svcnb.client' has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import ssl
 import time
 import weakref
@@ -12,12 +13,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from svcnb.client.calls import Answer, Request
-from svcnb.client.errors import TimedOut, TransportError
+from svcnb.client.errors import InvalidType, TimedOut, TransportError
 from svcnb.logs import protect
+from svcnb.protocol.in_page import IN_PAGE
 
 # The library below httpx logs request headers, keys included, at level DEBUG.
-protect("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+protect("svcnb", "httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
+_LOG = logging.getLogger("svcnb")
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepalive_expiry=30.0)
 
 
@@ -44,12 +47,21 @@ class SyncTransport:
     Args:
         base_url: Address that most requests go to; decides about TLS and proxies.
         transport: A transport of the HTTP library itself, for tests.
+        client: The user's own client, whose limits, proxies, certificates and hooks apply. It stays open.
+
+    Raises:
+        InvalidType: ``client`` is not an `httpx.Client`.
     """
 
-    def __init__(self, base_url: str, transport: httpx.BaseTransport | None = None) -> None:
-        self._client = httpx.Client(**_options(base_url), transport=transport)
+    def __init__(
+        self, base_url: str, transport: httpx.BaseTransport | None = None, client: httpx.Client | None = None
+    ) -> None:
+        if client is not None and not isinstance(client, httpx.Client):
+            raise _not_a_client(client, "httpx.Client")
+        own = transport or _page_transport()
+        self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
         # A notebook seldom closes its client. The connections end with the last client that shares this transport.
-        self._closing = weakref.finalize(self, self._client.close)
+        self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
         self.clock = _Clock()
 
     def send(self, request: Request) -> Answer:
@@ -62,12 +74,12 @@ class SyncTransport:
         try:
             response = self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
-            raise _explain(error, request) from _cause(error)
+            raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
             raise _closed(error) from _bare(error)
         except BaseException as error:  # noqa: BLE001 - above all KeyboardInterrupt, of which notebooks show the most
             raise _bare(error)  # noqa: B904 - it is the same error
-        answer = _answer(response, sent_at, begun)
+        answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)
         return answer
 
@@ -79,8 +91,14 @@ class SyncTransport:
 class AsyncTransport:
     """The asynchronous twin of `SyncTransport`."""
 
-    def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._client = httpx.AsyncClient(**_options(base_url), transport=transport)
+    def __init__(
+        self, base_url: str, transport: httpx.AsyncBaseTransport | None = None, client: httpx.AsyncClient | None = None
+    ) -> None:
+        if client is not None and not isinstance(client, httpx.AsyncClient):
+            raise _not_a_client(client, "httpx.AsyncClient")
+        own = transport or _async_page_transport()
+        self._client = httpx.AsyncClient(**_options(base_url), transport=own) if client is None else client
+        self._owner = client is None
         self.clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
@@ -93,20 +111,37 @@ class AsyncTransport:
         try:
             response = await self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
-            raise _explain(error, request) from _cause(error)
+            raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _bare(error)  # noqa: B904 - it is the same error
             raise _closed(error) from _bare(error)
         except BaseException as error:  # noqa: BLE001 - as above
             raise _bare(error)  # noqa: B904 - it is the same error
-        answer = _answer(response, sent_at, begun)
+        answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)
         return answer
 
     async def aclose(self) -> None:
         """Closes the connections."""
-        await self._client.aclose()
+        if self._owner:
+            await self._client.aclose()
+
+
+def _page_transport() -> httpx.BaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import PageTransport
+
+    return PageTransport()
+
+
+def _async_page_transport() -> httpx.AsyncBaseTransport | None:
+    if not IN_PAGE:
+        return None
+    from svcnb.client.in_page import AsyncPageTransport
+
+    return AsyncPageTransport()
 
 
 E = TypeVar("E", bound=BaseException)
@@ -132,7 +167,6 @@ def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
 def _options(base_url: str) -> dict[str, Any]:
     parts = urlsplit(base_url)
     return {
-        "follow_redirects": False,
         "limits": _LIMITS,
         # Reading the authorities' certificates costs more than a hundred calls; plain HTTP needs none of them. An
         # empty context trusts nobody, so nothing is weaker should an https address be met after all.
@@ -158,18 +192,46 @@ def _arguments(request: Request) -> dict[str, Any]:
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.content,
+        "follow_redirects": False,  # of a client of the user's, too: a redirection would receive the key
         "timeout": httpx.Timeout(request.timeout, connect=min(request.connect_timeout, request.timeout)),
     }
 
 
-def _answer(response: httpx.Response, sent_at: float, begun: float) -> Answer:
-    return Answer(
+def _answer(request: Request, response: httpx.Response, sent_at: float, begun: float) -> Answer:
+    answer = Answer(
         status=response.status_code,
         headers={name.lower(): value for name, value in response.headers.items()},
         content=response.content,
         sent_at=sent_at,
         elapsed=time.perf_counter() - begun,
     )
+    if _LOG.isEnabledFor(logging.DEBUG):
+        _LOG.debug(
+            "%s %s: %d, %d bytes in %.0f ms, request id %s",
+            request.method,
+            request.shown_url,
+            answer.status,
+            len(answer.content),
+            answer.elapsed * 1000,
+            answer.headers.get("x-request-id", "none"),
+        )
+    return answer
+
+
+def _logged(error: TransportError, request: Request) -> TransportError:
+    _LOG.debug("%s %s: %s", request.method, request.shown_url, error.message)
+    return error
+
+
+def _not_a_client(given: object, wanted: str) -> InvalidType:
+    return InvalidType(
+        f"http_client is a {type(given).__name__}: expected {wanted}",
+        hint="Client takes an httpx.Client, AsyncClient an httpx.AsyncClient.",
+    )
+
+
+def _nothing() -> None:
+    """The user's own client stays open."""
 
 
 def _explain(error: httpx.HTTPError, request: Request) -> TransportError:

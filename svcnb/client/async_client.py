@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport
@@ -26,6 +26,7 @@ from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
+from svcnb.client.raw_response import AsyncRecording, RawResponse
 from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.remote import Executor, RemoteRuns
 from svcnb.client.resources.accounts import AsyncAccounts
@@ -40,8 +41,12 @@ from svcnb.client.session import AsyncSession, Listener
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
+    import httpx
+
     from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 
 class AsyncClient(ClientSettings):
@@ -69,6 +74,8 @@ class AsyncClient(ClientSettings):
         on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
         history: bool | str | Path | None = None,
         config_file: str | Path | None = None,
+        http_client: httpx.AsyncClient | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         config = load(
             base_url=base_url,
@@ -81,8 +88,8 @@ class AsyncClient(ClientSettings):
         )
         config = keyed(config, api_key) if api_key is not None else config
         self._start(
-            optioned(config, timeout, retries),
-            AsyncTransport(config.base_url),
+            optioned(config, timeout, retries, headers=headers),
+            AsyncTransport(config.base_url, client=http_client),
             listeners(on_run, config),
             owner=True,
         )
@@ -191,9 +198,17 @@ class AsyncClient(ClientSettings):
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
         correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Self:
         """See `Client.with_options`."""
-        return self._derive(optioned(self._config, timeout, retries, correlation_id))
+        return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
+
+    async def with_raw_response(self, call: Callable[[Self], Awaitable[T]]) -> RawResponse[T]:
+        """See `Client.with_raw_response`; ``call`` returns what is to be awaited."""
+        recording = AsyncRecording(self._transport)
+        derived = type(self).__new__(type(self))
+        derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        return RawResponse(await call(derived), tuple(recording.answers))
 
     # --- time and end -----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from svcnb.client._http import AsyncTransport
 from svcnb.client.async_client import AsyncClient
@@ -15,11 +15,14 @@ from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.resources import trigger_flows as flows
 from svcnb.client.resources.base import mirrors
+from svcnb.client.resources.trigger_options import TriggerChanges, TriggerKind, TriggerOptions, UsageKeySecret
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession
 from svcnb.client.triggers import Topics, TriggerRef, TriggersClient, TriggersSettings
 
 if TYPE_CHECKING:
+    import httpx
+
     from svcnb.protocol.wire.triggers import Accepted
 
 Service = AsyncClient
@@ -30,10 +33,16 @@ class AsyncTriggersClient(TriggersSettings):
     """The triggers service, asynchronously: as `TriggersClient`, awaited. Close it when done: ``async with``."""
 
     def __init__(
-        self, triggers_url: str | None = None, *, token: str | Secret | None = None, config: Config | None = None
+        self,
+        triggers_url: str | None = None,
+        *,
+        token: str | Secret | None = None,
+        config: Config | None = None,
+        http_client: httpx.AsyncClient | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._open(triggers_url, token, config)
-        self._transport = AsyncTransport(self._config.base_url)
+        self._open(triggers_url, token, config, headers)
+        self._transport = AsyncTransport(self._config.base_url, client=http_client)
         self._session = AsyncSession(self._transport, self._config, [])
 
     async def authorize(
@@ -60,11 +69,15 @@ class AsyncTriggersClient(TriggersSettings):
         """See `TriggersClient.revoke`."""
         await self._session.drive(flows.revoke(self._door, token))
 
-    async def webhook(self, name: str, action: ActionRef, usage_key: object, **options: Any) -> Trigger:
+    async def webhook(
+        self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
+    ) -> Trigger:
         """See `TriggersClient.webhook`."""
         return await self._create(action, usage_key, "webhook", name=name, **options)
 
-    async def schedule(self, name: str, action: ActionRef, usage_key: object, *, cron: str, **options: Any) -> Trigger:
+    async def schedule(
+        self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
+    ) -> Trigger:
         """See `TriggersClient.schedule`."""
         config = flows.schedule_config(cron)
         return await self._create(action, usage_key, "schedule", name=name, config=config, **options)
@@ -73,14 +86,14 @@ class AsyncTriggersClient(TriggersSettings):
         self,
         name: str,
         action: ActionRef,
-        usage_key: object,
+        usage_key: UsageKeySecret,
         *,
         chain: str,
         contract: str,
         event: str,
         topics: Topics = None,
         start_block: int | str | None = None,
-        **options: Any,
+        **options: Unpack[TriggerOptions],
     ) -> Trigger:
         """See `TriggersClient.chain_event`."""
         config = flows.chain_config(chain, contract, event, topics, start_block)
@@ -92,10 +105,10 @@ class AsyncTriggersClient(TriggersSettings):
         action: ActionRef,
         *,
         name: str,
-        kind: str = "webhook",
+        kind: TriggerKind = "webhook",
         config: Mapping[str, Any] | None = None,
         wallets: Iterable[WalletRef] = (),
-        **options: Any,
+        **options: Unpack[TriggerOptions],
     ) -> Trigger:
         """See `TriggersClient.create_for`."""
         given = dict(config or {})
@@ -103,11 +116,22 @@ class AsyncTriggersClient(TriggersSettings):
             flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
-    async def create(self, name: str, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+    async def create(
+        self,
+        name: str,
+        action: ActionRef,
+        usage_key: UsageKeySecret,
+        kind: TriggerKind,
+        *,
+        config: Mapping[str, Any] | None = None,
+        **options: Unpack[TriggerOptions],
+    ) -> Trigger:
         """See `TriggersClient.create`."""
-        return await self._create(action, usage_key, kind, name=name, **members)
+        return await self._create(
+            action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
+        )
 
-    async def _create(self, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+    async def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
         return await self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
 
     async def list(self) -> Listing[Trigger]:
@@ -118,7 +142,7 @@ class AsyncTriggersClient(TriggersSettings):
         """See `TriggersClient.get`."""
         return await self._session.drive(flows.get(self._door, trigger))
 
-    async def update(self, trigger: TriggerRef, **changes: Any) -> Trigger:
+    async def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
         """See `TriggersClient.update`."""
         return await self._session.drive(flows.update(self._door, trigger, **changes))
 

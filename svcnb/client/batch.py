@@ -18,10 +18,10 @@ from svcnb.client import display
 from svcnb.client.batch_file import BatchFile
 from svcnb.client.batch_work import Work
 from svcnb.client.errors import InvalidArgument
+from svcnb.client.frames import pandas
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.progress import bar
 from svcnb.client.references import ActionRef, source_or_cid
-from svcnb.extras import install_command
 from svcnb.protocol.action import Action
 
 if TYPE_CHECKING:
@@ -107,12 +107,9 @@ class _Results(Sequence[Outcome]):
         """Returns one row a run that ended, in the order of the parameters.
 
         Raises:
-            ImportError: pandas is not installed; the message says which extra brings it.
+            ExtraMissing: pandas is not installed; the message says which extra brings it.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(f"frames need pandas: {install_command('lab')}") from error
+        pd = pandas()
         columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]
         rows = self.outcomes
         index = pd.Index([outcome.index for outcome in rows], name="run")

@@ -34,7 +34,7 @@ _LISTS: Final = {
 _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/add_group": ("groups.create", ("group_name",)),
     "/update_group": ("groups.update", ("group_id",)),
-    "/remove_group": ("groups.remove", ("group_id",)),
+    "/remove_group": ("groups.delete", ("group_id",)),
     "/create_wallet": ("wallets.create", ()),
     "/add_action_to_group": ("groups.add_action", ("group_id", "action_ipfs_cid")),
     "/remove_action_from_group": ("groups.remove_action", ("group_id", "hashed_cid")),
@@ -43,7 +43,7 @@ _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/add_usage_api_key": ("usage_keys.create", ("name",)),
     "/update_usage_api_key": ("usage_keys.update", ("usage_api_key",)),
     "/update_usage_api_key_metadata": ("usage_keys.update_metadata", ("usage_api_key",)),
-    "/remove_usage_api_key": ("usage_keys.remove", ("usage_api_key",)),
+    "/remove_usage_api_key": ("usage_keys.delete", ("usage_api_key",)),
     "/add_action": ("actions.register", ("action_ipfs_cid",)),
     "/update_action_metadata": ("actions.update", ("hashed_cid",)),
     "/delete_action": ("actions.delete", ("hashed_cid",)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+from urllib.parse import urlsplit
 
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -66,6 +67,14 @@ class Request:
     content: bytes | None = field(repr=False)
     connect_timeout: float
     timeout: float
+    shown_path: str = field(default="", repr=False)
+
+    @property
+    def shown_url(self) -> str:
+        """The address for logs: without user, query, and paths that are a secret, such as those of chain providers."""
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname or ''}{port}{self.shown_path}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ class Answer:
     Attributes:
         status: HTTP status.
         headers: Header values by lower-case name.
-        content: The body; never shown, since a new key may stand in it.
+        content: The body; never shown, since it can contain a new key.
         sent_at: Unix seconds when the request left.
         elapsed: Seconds until the answer was complete.
     """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport, SyncTransport
@@ -26,6 +26,7 @@ from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
+from svcnb.client.raw_response import RawResponse, SyncRecording
 from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.remote import Executor, RemoteRuns
 from svcnb.client.resources.accounts import Accounts
@@ -40,9 +41,13 @@ from svcnb.client.session import Listener, SyncSession
 from svcnb.client.tracing import Traced
 
 if TYPE_CHECKING:
+    import httpx
+
     from svcnb.client.async_client import AsyncClient
     from svcnb.client.chain_secured.namespace import ChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 
 class Client(ClientSettings):
@@ -66,6 +71,9 @@ class Client(ClientSettings):
         history: Where runs are recorded, without secrets: a path, False for nowhere, None for ``SVC_HISTORY`` or the
             usual place. `History` reads it.
         config_file: Settings file instead of the usual one.
+        http_client: An `httpx.Client` of your own, for proxies, certificates, limits or hooks. It stays open, and
+            ``timeout`` of this client still applies.
+        headers: Sent with every request to the service, for example for a gateway in front of it.
 
     Raises:
         ConfigError: No address was found, or a setting cannot be used.
@@ -91,6 +99,8 @@ class Client(ClientSettings):
         on_run: Callable[[running.RunRecord], object] | Sequence[Listener] = (),
         history: bool | str | Path | None = None,
         config_file: str | Path | None = None,
+        http_client: httpx.Client | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         config = load(
             base_url=base_url,
@@ -103,8 +113,8 @@ class Client(ClientSettings):
         )
         config = keyed(config, api_key) if api_key is not None else config
         self._start(
-            optioned(config, timeout, retries),
-            SyncTransport(config.base_url),
+            optioned(config, timeout, retries, headers=headers),
+            SyncTransport(config.base_url, client=http_client),
             listeners(on_run, config),
             owner=True,
         )
@@ -287,6 +297,7 @@ class Client(ClientSettings):
         timeout: float | Timeouts | None = None,
         retries: int | Retries | None = None,
         correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Self:
         """Returns a client with other settings over the same connections.
 
@@ -294,8 +305,26 @@ class Client(ClientSettings):
             timeout: Seconds to wait for any answer.
             retries: How often a safe call is repeated; 0 for never.
             correlation_id: Sent with every call, echoed by the service, and seen by the action.
+            headers: Sent with every request to the service, in place of the client's own further headers.
         """
-        return self._derive(optioned(self._config, timeout, retries, correlation_id))
+        return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
+
+    def with_raw_response(self, call: Callable[[Self], T]) -> RawResponse[T]:
+        """Makes calls and returns their result together with the HTTP responses.
+
+        Args:
+            call: Makes the calls with the client that it gets.
+
+        Returns:
+            The result, and each response with status, headers, body and time, the last one last.
+
+        Example:
+            ``raw = svc.with_raw_response(lambda svc: svc.groups.list()); raw.headers["x-request-id"]``
+        """
+        recording = SyncRecording(self._transport)
+        derived = type(self).__new__(type(self))
+        derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        return RawResponse(call(derived), tuple(recording.answers))
 
     def to_async(self) -> AsyncClient:
         """Returns an asynchronous client with the same settings, key and listeners, over connections of its own."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from svcnb.checked import Checked
 from svcnb.client.config import Config, Retries, Timeouts, clean_key
-from svcnb.client.errors import InvalidArgument
+from svcnb.client.errors import InvalidArgument, InvalidType
 from svcnb.client.models.accounts import Account
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.recorder import OFF, Recorder, default_path
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 AnyKey = str | Secret | UsageKey | Account
 
 
-class ClientSettings:
+class ClientSettings(Checked):
     """What both clients show of their settings."""
 
     def __init__(self, config: Config) -> None:
@@ -73,6 +75,7 @@ def optioned(
     timeout: float | Timeouts | None,
     retries: int | Retries | None,
     correlation_id: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Config:
     """Returns settings with those that are given, as `Client.with_options` takes them."""
     changes: dict[str, Any] = {}
@@ -86,7 +89,43 @@ def optioned(
         changes["retries"] = Retries(attempts=retries + 1)
     if correlation_id is not None:
         changes["correlation_id"] = correlation_id
+    if headers is not None:
+        changes["headers"] = checked_headers(headers)
     return config.replace(**changes)
+
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def checked_headers(headers: object) -> dict[str, str]:
+    """Returns headers that every request can carry, with names in lower case.
+
+    Raises:
+        InvalidArgument: A name or a value cannot be sent, or the client sets this header itself. No value is shown.
+    """
+    if headers is None:
+        return {}
+    if not isinstance(headers, Mapping):
+        raise InvalidType(f"headers is a {type(headers).__name__}: expected a mapping of names to texts")
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+            raise InvalidArgument(f"invalid header name {name!r}: expected letters, digits and hyphens")
+        if name.lower() in _OWN_HEADERS:
+            raise InvalidArgument(f"the client sets the header {name} itself", hint=_OWN_HEADERS[name.lower()])
+        if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+            raise InvalidArgument(f"invalid value of the header {name}: expected printable ASCII text")
+    return {name.lower(): value for name, value in headers.items()}
+
+
+_OWN_HEADERS = {
+    "accept": "Leave it out: the service answers JSON.",
+    "content-length": "Leave it out.",
+    "content-type": "Leave it out: bodies are JSON.",
+    "host": "Leave it out, or use base_url.",
+    "transfer-encoding": "Leave it out.",
+    "x-api-key": "Pass api_key=...",
+    "x-correlation-id": "Use svc.with_options(correlation_id=...).",
+}
 
 
 def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it

@@ -93,6 +93,7 @@ class Config:
         retries: How often to repeat.
         correlation_id: Sent along with every call and echoed by the service; None for none.
         history: File that runs are recorded in; ``off`` for none, None for the usual place.
+        headers: Sent with every request to the service, for example for a gateway in front of it; never shown.
         wallet_auth: Makes the header by which a wallet, in place of a key, opens the billing endpoints; None otherwise.
     """
 
@@ -107,6 +108,7 @@ class Config:
     retries: Retries = field(default_factory=Retries)
     correlation_id: str | None = None
     history: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     wallet_auth: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
 
     def replace(self, **changes: Any) -> Config:
@@ -269,7 +271,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         if required:
             raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
         return {}
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the text is not UTF-8, or the path holds NUL
         raise ConfigError(f"the settings file {path} cannot be read: {error}", hint="Correct its rights.") from error
     try:
         values = tomllib.loads(text)

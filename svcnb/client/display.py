@@ -12,7 +12,6 @@ _CELL: Final = "text-align:left;padding:2px 10px;border-bottom:1px solid var(--j
 _HEAD: Final = f"{_CELL};white-space:nowrap;color:var(--jp-ui-font-color2,inherit)"
 _UPRIGHT: Final = ";writing-mode:vertical-rl;vertical-align:bottom;text-align:right;padding:8px 2px"
 _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
-_ERROR: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
 _LONG: Final = 48
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: UTC)?")
 MAX_CELL: Final = 500
@@ -90,11 +89,3 @@ def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
     caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
     below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"
     return f"<table style='{_TABLE}'>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
-
-
-def failure(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
-    """Returns an error as a short box: what happened, its points if any, and the next step."""
-    below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
-    listed = "".join(f"<li>{escape(point)}</li>" for point in points)
-    inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
-    return f"<div style='{_ERROR}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"

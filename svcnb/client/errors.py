@@ -4,7 +4,12 @@
 
     SvcnbError
     ├── ConfigError            a setting is missing or unusable
-    ├── InvalidArgument        refused here, before anything was sent
+    ├── InvalidArgument        refused here, before anything was sent; a ValueError too
+    │   ├── InvalidType        the argument's type cannot be used; a TypeError too
+    │   └── MalformedValue     a text or bytes cannot be read: MalformedCid, MalformedAddress, ...
+    ├── ExtraMissing           an optional package is not installed; an ImportError too
+    ├── PartMissing            Deno, the chain node or another external tool is missing
+    ├── EmulatorError          the emulator could not be started, reached or controlled
     ├── NotConfirmed           irreversible, and nobody said confirm=True
     ├── TransportError         no usable answer came back
     │   ├── TimedOut
@@ -26,47 +31,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-from svcnb.client import display
-
-
-class SvcnbError(Exception):
-    """The base of all errors of this package.
-
-    Args:
-        message: What was seen and what is allowed.
-        hint: What to do next; the class's own hint when left out.
-    """
-
-    default_hint: ClassVar[str] = ""
-
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = self.default_hint if hint is None else hint
-
-    def __str__(self) -> str:
-        return f"{self.message}\nNext step: {self.hint}" if self.hint else self.message
-
-    def _repr_html_(self) -> str:
-        return display.failure(type(self).__name__, self.message, self.hint)
-
-    def _render_traceback_(self) -> list[str]:
-        """What IPython shows when nobody catches the error."""
-        from svcnb.client.brief import brief
-
-        return brief(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # What explains a refusal holds a key, and that does not travel.
-        kept = {name: value for name, value in self.__dict__.items() if name != "explainer"}
-        return _rebuild, (type(self), self.message), kept
-
-
-def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
-    # Subclasses take keyword arguments, which the default pickling of exceptions drops.
-    error = kind.__new__(kind, message)
-    error.args = (message,)
-    return error
+from svcnb.brief import box
+from svcnb.errors import (  # the roots of the tree, for imports from here
+    ExtraMissing as ExtraMissing,  # noqa: PLC0414
+    InvalidArgument as InvalidArgument,  # noqa: PLC0414
+    InvalidType as InvalidType,  # noqa: PLC0414
+    SvcnbError as SvcnbError,  # noqa: PLC0414
+)
 
 
 class Explicable(SvcnbError):
@@ -101,10 +72,6 @@ class ConfigError(SvcnbError):
     """A setting is missing or cannot be used."""
 
 
-class InvalidArgument(SvcnbError, ValueError):
-    """An argument was refused here, before anything was sent or charged."""
-
-
 class NotConfirmed(SvcnbError):
     """Something irreversible was asked for without ``confirm=True``; nothing was done.
 
@@ -121,7 +88,7 @@ class NotConfirmed(SvcnbError):
         return f"{self.message}{listed}" + (f"\nNext step: {self.hint}" if self.hint else "")
 
     def _repr_html_(self) -> str:
-        return display.failure(type(self).__name__, self.message, self.hint, self.consequences)
+        return box(type(self).__name__, self.message, self.hint, self.consequences)
 
 
 class TransportError(SvcnbError):
@@ -272,7 +239,7 @@ class ServiceError(SvcnbError):
         return f"{head}\nNext step: {step}" if step else head
 
     def _repr_html_(self) -> str:
-        return display.failure(f"{type(self).__name__} {self.status}", self.message, self._step())
+        return box(f"{type(self).__name__} {self.status}", self.message, self._step())
 
     def _step(self) -> str:
         return (self.hint or self.fix) if self.hint_before_fix else (self.fix or self.hint)

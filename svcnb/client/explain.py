@@ -23,7 +23,7 @@ from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS, WILDCARD_HASH, looks_like_hash
 
-AnyKeyRef: TypeAlias = "KeyRef | Account | None"
+AnyKeyRef: TypeAlias = KeyRef | Account | None
 
 
 @dataclass(frozen=True)

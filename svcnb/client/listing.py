@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from svcnb.client import display
-from svcnb.extras import install_command
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,17 +21,19 @@ class Listing(Sequence[M], Generic[M]):
     Args:
         items: The models.
         of: What they are in the plural, for the sentence shown when there are none.
+        kind: Class of the models; a frame of an empty list gets its columns from it.
 
     Example:
         >>> Listing([], of="wallets")
         []
     """
 
-    __slots__ = ("_items", "_of")
+    __slots__ = ("_items", "_kind", "_of")
 
-    def __init__(self, items: Iterable[M], *, of: str) -> None:
+    def __init__(self, items: Iterable[M], *, of: str, kind: type[M] | None = None) -> None:
         self._items = tuple(items)
         self._of = of
+        self._kind = kind
 
     @overload
     def __getitem__(self, index: int) -> M: ...
@@ -40,7 +41,7 @@ class Listing(Sequence[M], Generic[M]):
     def __getitem__(self, index: slice) -> Listing[M]: ...
     def __getitem__(self, index: int | slice) -> M | Listing[M]:
         if isinstance(index, slice):
-            return Listing(self._items[index], of=self._of)
+            return Listing(self._items[index], of=self._of, kind=self._kind)
         return self._items[index]
 
     def __len__(self) -> int:
@@ -70,13 +71,13 @@ class Listing(Sequence[M], Generic[M]):
         )
 
     def to_frame(self) -> DataFrame:
-        """Returns the models as a pandas frame, one row a model, one column a field.
+        """Returns the models as a pandas frame: one row for each model, one column for each field without a secret.
+
+        Times are UTC timestamps, amounts in cents are integers, states and kinds are categories.
 
         Raises:
-            ImportError: pandas is not installed; the message says which extra brings it.
+            ExtraMissing: pandas is not installed; the message says which extra brings it.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(f"frames need pandas: {install_command('lab')}") from error
-        return pd.DataFrame([item.shown() for item in self._items])
+        from svcnb.client.frames import frame
+
+        return frame(self._items, self._kind or (type(self._items[0]) if self._items else None))

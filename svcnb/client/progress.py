@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from svcnb.extras import install_command
+from svcnb.errors import ExtraMissing
 
 MIN_STEPS: Final = 2
 
@@ -54,7 +54,7 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
         from tqdm.auto import tqdm
     except ImportError as error:
         if wanted:
-            raise ImportError(f"a progress bar needs tqdm: {install_command('lab')}") from error
+            raise ExtraMissing("a progress bar needs tqdm", "lab") from error
         yield Bar()
         return
     with tqdm(total=total, initial=done, unit=unit) as shown:

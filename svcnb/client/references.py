@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.groups import Group
 from svcnb.client.models.usage_keys import UsageKey
@@ -29,16 +30,13 @@ from svcnb.protocol.wire.values import (
     parse_group_id,
 )
 
-if TYPE_CHECKING:
-    from svcnb.client.models.accounts import Account
-
 everything: Final = 0
 """Every group, every action or every wallet, wherever one of them is asked for."""
 
-GroupRef: TypeAlias = "Group | int | str"
-ActionRef: TypeAlias = "Action | RegisteredAction | str | int"
-WalletRef: TypeAlias = "Wallet | Account | str | int"
-KeyRef: TypeAlias = "UsageKey | Secret | str"
+GroupRef: TypeAlias = Group | int | str
+ActionRef: TypeAlias = Action | RegisteredAction | str | int
+WalletRef: TypeAlias = Wallet | Account | str | int
+KeyRef: TypeAlias = UsageKey | Secret | str
 
 _CID_V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
 _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
@@ -117,6 +115,20 @@ def wallet_address(value: WalletRef) -> str:
         hint="Pass a Wallet or its address, 0x and 40 hex digits; svc.wallets.list() shows them. A wallet's id is not "
         "its address.",
     )
+
+
+def one_wallet_address(value: WalletRef) -> str:
+    """Returns the address of one wallet, lower case.
+
+    Raises:
+        InvalidArgument: It is not a 20-byte address, or 0, the wildcard for all wallets.
+    """
+    address = wallet_address(value)
+    if address == WILDCARD_ADDRESS:
+        raise InvalidArgument(
+            "0 is the wildcard for all wallets; pass a single wallet", hint="List them: svc.wallets.list()."
+        )
+    return address
 
 
 def raw_cid(value: ActionRef) -> str:

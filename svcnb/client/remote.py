@@ -7,6 +7,7 @@ What decides stays here; only single runs travel, each with what it needs, and c
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -50,6 +51,7 @@ class Service:
     timeouts: Timeouts
     retries: Retries
     correlation_id: str | None
+    headers: Mapping[str, str] = field(repr=False)
 
     @classmethod
     def of(cls, config: Config) -> Service:
@@ -61,6 +63,7 @@ class Service:
             timeouts=config.timeouts,
             retries=config.retries,
             correlation_id=config.correlation_id,
+            headers=config.headers,
         )
 
     @property
@@ -73,6 +76,7 @@ class Service:
             timeouts=self.timeouts,
             retries=self.retries,
             correlation_id=self.correlation_id,
+            headers=self.headers,
         )
 
 

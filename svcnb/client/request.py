@@ -78,7 +78,7 @@ def build(call: Call[Any], config: Config) -> Request:
     Raises:
         InvalidArgument: The body is not JSON, for example a parameter that is not a number, text, list or object.
     """
-    from urllib.parse import urlencode
+    from urllib.parse import urlencode, urlsplit
 
     path = call.path if isinstance(call.path, str) else call.path(config.vocabulary)
     base = call.base if call.base is not None else config.base_url
@@ -93,11 +93,14 @@ def build(call: Call[Any], config: Config) -> Request:
         headers=_headers(call, config),
         connect_timeout=config.timeouts.connect,
         timeout=getattr(config.timeouts, call.patience),
+        shown_path=urlsplit(url).path if call.path else "",  # a chain's node has its key in the path
     )
 
 
 def _headers(call: Call[Any], config: Config) -> dict[str, str]:
-    headers = {"Accept": "application/json"}
+    # Headers of the user are for the service alone, and never replace those that the protocol needs.
+    headers = dict(config.headers) if call.base in (None, config.base_url) else {}
+    headers |= {"Accept": "application/json"}
     if call.key and config.api_key:
         headers["X-Api-Key"] = config.api_key.reveal()
     if call.key and config.wallet_auth:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 
+from svcnb.errors import InvalidType
+
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
@@ -43,7 +45,7 @@ class Secret:
         if isinstance(value, Secret):
             value = value.reveal()
         if not isinstance(value, str):
-            raise TypeError(f"a secret is a text, not {type(value).__name__}")
+            raise InvalidType(f"invalid secret of type {type(value).__name__}: expected str")
         object.__setattr__(self, "_value", value)
 
     def reveal(self) -> str:

@@ -10,19 +10,24 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from svcnb.checked import Checked
 from svcnb.client._http import SyncTransport
 from svcnb.client.client import Client
+from svcnb.client.client_settings import checked_headers
 from svcnb.client.config import Config, load
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import CronPreview, EventPreview, Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.resources import trigger_flows as flows
+from svcnb.client.resources.trigger_options import TriggerChanges, TriggerKind, TriggerOptions, UsageKeySecret
 from svcnb.client.secret import Secret
 from svcnb.client.session import SyncSession
 
 if TYPE_CHECKING:
+    import httpx
+
     from svcnb.protocol.wire.triggers import Accepted
 
 TriggerRef = Trigger | str
@@ -31,16 +36,22 @@ Service = Client
 Topics = Sequence[str | Sequence[str] | None] | None
 
 
-class TriggersSettings:
+class TriggersSettings(Checked):
     """What both clients do without asking anybody."""
 
     _door: flows.Door
     _config: Config
 
-    def _open(self, triggers_url: str | None, token: str | Secret | None, config: Config | None) -> None:
+    def _open(
+        self,
+        triggers_url: str | None,
+        token: str | Secret | None,
+        config: Config | None,
+        headers: Mapping[str, str] | None,
+    ) -> None:
         found = load(base_url=triggers_url, triggers_url=triggers_url) if config is None else config
         self._door = flows.door_of(triggers_url or found.triggers_url, token)
-        self._config = found.replace(base_url=self._door.url, api_key=None)
+        self._config = found.replace(base_url=self._door.url, api_key=None, headers=checked_headers(headers))
 
     @property
     def url(self) -> str:
@@ -106,7 +117,9 @@ class TriggersClient(TriggersSettings):
     Args:
         triggers_url: Its address, the part before ``/api``; SVC_TRIGGERS_URL when left out.
         token: A token made before; a new one, to be approved by `authorize`, when left out.
-        config: Settings of a `Client` to share (`Client.config`).
+        config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
+        http_client: An `httpx.Client` of your own; it stays open.
+        headers: Sent with every request to the service.
 
     Raises:
         ConfigError: There is no address, or the token cannot be one.
@@ -116,10 +129,16 @@ class TriggersClient(TriggersSettings):
     """
 
     def __init__(
-        self, triggers_url: str | None = None, *, token: str | Secret | None = None, config: Config | None = None
+        self,
+        triggers_url: str | None = None,
+        *,
+        token: str | Secret | None = None,
+        config: Config | None = None,
+        http_client: httpx.Client | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._open(triggers_url, token, config)
-        self._transport = SyncTransport(self._config.base_url)
+        self._open(triggers_url, token, config, headers)
+        self._transport = SyncTransport(self._config.base_url, client=http_client)
         self._session = SyncSession(self._transport, self._config, [])
 
     # --- being let in -------------------------------------------------------------------------------------------
@@ -161,7 +180,9 @@ class TriggersClient(TriggersSettings):
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
-    def webhook(self, name: str, action: ActionRef, usage_key: object, **options: Any) -> Trigger:
+    def webhook(
+        self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
+    ) -> Trigger:
         """Creates a trigger that runs its action for every post to `webhook_url`.
 
         Args:
@@ -175,7 +196,9 @@ class TriggersClient(TriggersSettings):
         """
         return self._create(action, usage_key, "webhook", name=name, **options)
 
-    def schedule(self, name: str, action: ActionRef, usage_key: object, *, cron: str, **options: Any) -> Trigger:
+    def schedule(
+        self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
+    ) -> Trigger:
         """Creates a trigger that runs its action by the clock.
 
         Args:
@@ -194,14 +217,14 @@ class TriggersClient(TriggersSettings):
         self,
         name: str,
         action: ActionRef,
-        usage_key: object,
+        usage_key: UsageKeySecret,
         *,
         chain: str,
         contract: str,
         event: str,
         topics: Topics = None,
         start_block: int | str | None = None,
-        **options: Any,
+        **options: Unpack[TriggerOptions],
     ) -> Trigger:
         """Creates a trigger that runs its action for every log of an event.
 
@@ -228,10 +251,10 @@ class TriggersClient(TriggersSettings):
         action: ActionRef,
         *,
         name: str,
-        kind: str = "webhook",
+        kind: TriggerKind = "webhook",
         config: Mapping[str, Any] | None = None,
         wallets: Iterable[WalletRef] = (),
-        **options: Any,
+        **options: Unpack[TriggerOptions],
     ) -> Trigger:
         """Creates a trigger with all it needs: a group that permits the action, and a key that can only execute there.
 
@@ -255,7 +278,16 @@ class TriggersClient(TriggersSettings):
             flows.create_for(self._door, action, kind, name=name, config=given, wallets=wallets, **options)
         )
 
-    def create(self, name: str, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+    def create(
+        self,
+        name: str,
+        action: ActionRef,
+        usage_key: UsageKeySecret,
+        kind: TriggerKind,
+        *,
+        config: Mapping[str, Any] | None = None,
+        **options: Unpack[TriggerOptions],
+    ) -> Trigger:
         """Creates a trigger of any kind from its settings as the service has them.
 
         Args:
@@ -263,14 +295,17 @@ class TriggersClient(TriggersSettings):
             action: An action or its source.
             usage_key: The key that the runs use.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            **members: ``config``, for example ``{"cron": "0 9 * * *"}``, and the options of `webhook`.
+            config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
+            **options: As in `webhook`.
 
         Raises:
             InvalidArgument: As in `webhook`.
         """
-        return self._create(action, usage_key, kind, name=name, **members)
+        return self._create(
+            action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
+        )
 
-    def _create(self, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Trigger:
+    def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
         return self._session.drive(flows.create(self._door, action, usage_key, kind, **members))
 
     def list(self) -> Listing[Trigger]:
@@ -285,7 +320,7 @@ class TriggersClient(TriggersSettings):
         """
         return self._session.drive(flows.get(self._door, trigger))
 
-    def update(self, trigger: TriggerRef, **changes: Any) -> Trigger:
+    def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
         """Changes a trigger; what is left out stays, and a limit cannot be taken back to none.
 
         Args:

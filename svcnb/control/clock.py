@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from svcnb.checked import Checked
 from svcnb.control.plane import ControlPlane
+from svcnb.errors import InvalidArgument, InvalidType
 from svcnb.protocol.durations import seconds
 
 
-class ClockControl:
+class ClockControl(Checked):
     """The emulator's time. Validity windows, expiry, schedules, the ledger and blocks all follow it."""
 
     def __init__(self, plane: ControlPlane) -> None:
@@ -22,7 +24,7 @@ class ClockControl:
                 moment when None.
 
         Raises:
-            ValueError: The text is no time.
+            InvalidArgument: The text is no time.
         """
         self._plane.request("POST", "/clock", {"freeze": self.now() if at is None else _unix(at)})
 
@@ -37,7 +39,7 @@ class ClockControl:
             **units: Or as in ``timedelta``: ``hours=1, minutes=30``.
         """
         if (span is None) == (not units):
-            raise TypeError("advance() takes a span or units: advance('10m') or advance(minutes=10)")
+            raise InvalidType("advance() takes a span or units: advance('10m') or advance(minutes=10)")
         how_far = seconds(timedelta(**units) if span is None else span)
         self._plane.request("POST", "/clock", {"advance": how_far})
 
@@ -55,7 +57,7 @@ def _unix(at: float | str | datetime) -> float:
         try:
             at = datetime.fromisoformat(at)
         except ValueError:
-            raise ValueError(f"{at!r} is no time: write Unix seconds, or for example '2026-01-01T12:00'") from None
+            raise InvalidArgument(f"{at!r} is no time: write Unix seconds, or for example '2026-01-01T12:00'") from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     return at

@@ -8,9 +8,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from svcnb.checked import Checked
+from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
+from svcnb.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from web3 import Web3
@@ -25,7 +28,7 @@ Outcome = Literal["succeeded", "failed", "processing"]
 Policy = Literal["allow", "deny", "record", "replay"]
 
 
-class EmulatorControl:
+class EmulatorControl(Checked):
     """A running emulator, wherever it runs.
 
     Args:
@@ -192,8 +195,8 @@ class EmulatorControl:
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}/restore", {})
 
-    def forget(self, name: str) -> None:
-        """Removes a snapshot.
+    def delete_snapshot(self, name: str) -> None:
+        """Deletes a snapshot.
 
         Args:
             name: One of `snapshots`.
@@ -202,6 +205,11 @@ class EmulatorControl:
             ControlRefused: There is none of that name (404).
         """
         self._plane.request("DELETE", f"/snapshots/{_named(name)}")
+
+    def forget(self, name: str) -> None:
+        """Deprecated name of `delete_snapshot`."""
+        renamed("emulator.forget", "emulator.delete_snapshot")
+        self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
         """The snapshots that `restore` knows, oldest first."""
@@ -313,5 +321,5 @@ class EmulatorControl:
 
 def _named(snapshot: str) -> str:
     if not snapshot or "/" in snapshot:
-        raise ValueError(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
+        raise InvalidArgument(f"{snapshot!r} cannot name a snapshot: take a word without slashes, as 'after-setup'")
     return quote(snapshot, safe="")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Literal
 
+from svcnb.checked import Checked
 from svcnb.control.plane import ControlPlane, given, milliseconds
 
 Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
-class FaultControl:
+class FaultControl(Checked):
     """Failures on purpose."""
 
     def __init__(self, plane: ControlPlane) -> None:

@@ -9,10 +9,14 @@ from urllib.parse import urlsplit
 
 from svcnb import control_tokens
 from svcnb.control.errors import ControlRefused, EmulatorUnreachable
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.durations import seconds
+from svcnb.protocol.in_page import IN_PAGE
 from svcnb.protocol.nesting import parse
 
 CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class ControlPlane:
@@ -42,22 +46,29 @@ class ControlPlane:
             EmulatorUnreachable: Nothing answers.
             ControlRefused: The answer is an error; it holds status and text.
         """
-        from http.client import HTTPConnection, HTTPException, HTTPSConnection
-
-        url = urlsplit(self._control_url + path)
-        connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
-        # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.
-        connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
+        if method not in _METHODS:
+            raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
         headers = {"Accept": "application/json"}
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
+        send = self._send_in_page if IN_PAGE else self._send
+        status, text = send(method, self._control_url + path, payload, headers)
+        return _read(status, text, path)
+
+    def _send(self, method: str, address: str, payload: bytes | None, headers: dict[str, str]) -> tuple[int, str]:
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+        url = urlsplit(address)
+        connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.
+        connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
         place = f"{url.path}?{url.query}" if url.query else url.path
         try:
             connection.request(method, place, payload, headers | self._authorization())
             answer = connection.getresponse()
-            text = answer.read().decode("utf-8", "replace")
+            return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
             # Without the library's frames, whose variables hold the headers.
             raise EmulatorUnreachable(
@@ -65,7 +76,19 @@ class ControlPlane:
             ) from error.with_traceback(None)
         finally:
             connection.close()
-        return _read(answer.status, text, path)
+
+    def _send_in_page(
+        self, method: str, address: str, payload: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str]:
+        from svcnb.in_process import answer, wait
+
+        try:
+            found = wait(answer(method, address, headers | self._authorization(), payload or b"", CONTROL_TIMEOUT_S))
+        except OSError as error:
+            raise EmulatorUnreachable(
+                f"no emulator answers at {self._control_url} ({error})"
+            ) from error.with_traceback(None)
+        return found.status, found.content.decode("utf-8", "replace")
 
     def _authorization(self) -> dict[str, str]:
         # In no variable of `request`: a traceback that shows variables shows no token.

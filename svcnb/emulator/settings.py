@@ -133,6 +133,9 @@ class Settings(BaseModel):
         "allow", description="Outbound requests of actions."
     )
     network_file: Path | None = Field(None, description="Recording that record writes and replay reads.")
+    recordings: Path | None = Field(
+        None, description="Folder of all recordings that the control plane may choose; none means any file."
+    )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (), description="Addresses HOST[:PORT] that actions may reach beside the public internet, comma-separated."
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from svcnb.extras import install_command
+from svcnb.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from svcnb.panels.account import AccountPanel
@@ -50,17 +50,20 @@ _HOME: Final = {
 """Module of each public name, one panel a file."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'svcnb.panels' has no attribute {name!r}")
-    try:
-        value = getattr(import_module(_HOME[name]), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("svcnb"):
-            raise
-        raise ImportError(f"svcnb.panels.{name} needs: {install_command('lab')}") from error
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would otherwise accept every name.
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'svcnb.panels' has no attribute {name!r}")
+        try:
+            value = getattr(import_module(_HOME[name]), name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("svcnb"):
+                raise
+            raise ExtraMissing(f"svcnb.panels.{name} needs {error.name}", "lab") from error
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

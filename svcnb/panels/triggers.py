@@ -11,6 +11,7 @@ from svcnb.client.async_triggers import AsyncTriggersClient
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.triggers import Trigger, TriggerRun
 from svcnb.client.resources import trigger_flows
+from svcnb.client.resources.trigger_options import TriggerKind
 from svcnb.client.triggers import TriggersClient
 from svcnb.panels.base import Panel, command
 from svcnb.panels.loop import BACKGROUND
@@ -119,7 +120,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def create(
-        self, *, name: str, kind: str, source: str, params: str, config: dict[str, Any], usage_key: str
+        self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
         """Makes a trigger; without a usage key also a group that permits the action and a key that only executes there.
 

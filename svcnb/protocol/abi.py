@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
+from svcnb.errors import InvalidArgument
+
 WORD: Final = 32
 _INT_BITS: Final = range(8, 257, 8)
 _ARRAY: Final = re.compile(r"(.*)\[(\d*)\]\Z", re.DOTALL)
@@ -21,7 +23,7 @@ _SIZED: Final = re.compile(r"(u?int|bytes)(\d+)\Z")
 _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 
 
-class AbiError(ValueError):
+class AbiError(InvalidArgument):
     """A value does not fit its type, or bytes are not what the type says."""
 
 

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.errors import InvalidType
 from svcnb.protocol.cid import cid as cid_of, encode_source
 from svcnb.protocol.derived_action import Stamp
 from svcnb.protocol.errors import MalformedValue, shown
@@ -34,7 +35,7 @@ class Action:
         description: Sentence for lists.
 
     Raises:
-        TypeError: The source is no text.
+        InvalidType: The source is no text.
         MalformedValue: The text is the name of a JavaScript file, or has no UTF-8 form.
 
     Example:
@@ -164,10 +165,10 @@ class Action:
             other: The action to compare with, taken as the newer one.
 
         Raises:
-            TypeError: It is no action.
+            InvalidType: It is no action.
         """
         if not isinstance(other, Action):
-            raise TypeError(f"an action is compared with an action, not {type(other).__name__}: pass Action(source)")
+            raise InvalidType(f"an action is compared with an action, not {type(other).__name__}: pass Action(source)")
         from svcnb.protocol.action_diff import ActionDiff
 
         return ActionDiff.between(self, other)
@@ -202,4 +203,4 @@ class Action:
 def _require_text(source: object) -> None:
     if not isinstance(source, str):
         hint = "decode bytes first, or use Action.from_file(path)"
-        raise TypeError(f"the source of an action is a text, not {type(source).__name__}: {hint}")
+        raise InvalidType(f"the source of an action is a text, not {type(source).__name__}: {hint}")

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import Final, Protocol
 
+from svcnb.errors import InvalidType
 from svcnb.protocol import base58, source_digest
 from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedValue, shown
@@ -60,7 +61,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
         46 characters that start with ``Qm``.
 
     Raises:
-        TypeError: None of these, or a file opened in text mode.
+        InvalidType: None of these, or a file opened in text mode.
         MalformedValue: The text is the name of a JavaScript file, or holds half a surrogate pair and so no UTF-8.
         OSError: The file cannot be read, or changed while it was read.
 
@@ -156,10 +157,10 @@ class CidHasher:
         """Takes the next piece, of any length.
 
         Raises:
-            TypeError: Not bytes.
+            InvalidType: Not bytes.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise TypeError(f"pieces are bytes, not {type(data).__name__}: encode a text first, text.encode()")
+            raise InvalidType(f"pieces are bytes, not {type(data).__name__}: encode a text first, text.encode()")
         view = _flat(data)
         self.size += len(view)
         if self._rest:
@@ -203,4 +204,4 @@ def _flat(data: Bytes) -> memoryview:
     try:
         return view.cast("B")
     except TypeError:
-        raise TypeError("the memoryview has gaps: pass bytes(view)") from None
+        raise InvalidType("the memoryview has gaps: pass bytes(view)") from None

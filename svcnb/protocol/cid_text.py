@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from svcnb.errors import InvalidType
 from svcnb.protocol import base58
 from svcnb.protocol.errors import MalformedCid, shown
 
@@ -74,7 +75,7 @@ def parse_cid(text: str) -> ParsedCid:
         text: The CID; white space around it is ignored.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedCid: Not a CID.
     """
     found = _read(text)
@@ -96,7 +97,7 @@ def to_v1(text: str, base: str = "base32") -> str:
         base: Multibase name of the encoding, for example ``base32`` or ``base58btc``.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedCid: Not a CID, or no such encoding.
 
     Example:
@@ -119,7 +120,7 @@ def to_v0(text: str) -> str:
         text: A CID of any version.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedCid: Not a CID, or one that version 0 cannot say, such as the CID of a raw leaf.
     """
     found = _read(text)
@@ -133,7 +134,7 @@ def to_v0(text: str) -> str:
 
 def _read(text: str) -> CID:
     if not isinstance(text, str):
-        raise TypeError(f"a CID is a text, not {type(text).__name__}")
+        raise InvalidType(f"a CID is a text, not {type(text).__name__}")
     given = text.strip()
     # Loaded here: a tenth of a second, and only for CIDs that came from elsewhere.
     from multiformats import CID

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from svcnb.errors import InvalidType
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.limits import SCHEDULE_SCAN_S
 
@@ -45,7 +46,7 @@ class Cron:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise TypeError(f"a schedule is a text of five or six fields, not {type(text).__name__}")
+            raise InvalidType(f"a schedule is a text of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
             raise InvalidCron(f"{shown(text)} is no schedule", hint=f"write five fields, {_EXAMPLES}")

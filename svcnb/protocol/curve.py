@@ -14,7 +14,9 @@ from functools import cache
 from typing import Final, NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
+from svcnb.errors import ExtraMissing
 from svcnb.extras import install_command
+from svcnb.protocol.in_page import primitives
 
 ORDER: Final = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
 """Order of the group's generator (SEC 2, section 2.4.1); a secret is a number from 1 to ORDER - 1."""
@@ -106,7 +108,25 @@ def _eth_keys() -> Library:
     return Library("eth-keys", sign, recover, public_key)
 
 
-LIBRARIES: Final = (_coincurve, _wallycore, _eth_keys)
+def _noble() -> Library:
+    found = primitives()
+
+    def sign(digest: bytes, secret: bytes) -> bytes:
+        return bytes.fromhex(found.sign(digest.hex(), secret.hex()))
+
+    def recover(digest: bytes, compact: bytes, parity: int) -> bytes:
+        key: str = found.recover(digest.hex(), compact.hex(), parity)
+        if not key:
+            raise ValueError("no public key fits the signature")
+        return bytes.fromhex(key)
+
+    def public_key(secret: bytes) -> bytes:
+        return bytes.fromhex(found.publicKey(secret.hex()))
+
+    return Library("@noble/curves", sign, recover, public_key)
+
+
+LIBRARIES: Final = (_coincurve, _wallycore, _noble, _eth_keys)
 
 
 @cache
@@ -129,7 +149,7 @@ def library() -> Library:
                 stacklevel=4,
             )
         return found
-    raise ImportError(f"signatures need: {install_command('chain')}")
+    raise ExtraMissing("signatures need a secp256k1 library", "chain")
 
 
 def is_secret(candidate: bytes) -> bool:

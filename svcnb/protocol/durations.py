@@ -6,6 +6,8 @@ import math
 import re
 from datetime import timedelta
 
+from svcnb.errors import InvalidArgument
+
 _UNITS_S = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _PART = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|[smhdw])")
 
@@ -20,7 +22,7 @@ def seconds(span: float | str | timedelta) -> float:
         Seconds, at least 0.
 
     Raises:
-        ValueError: The text is no span, or the span is negative or not finite.
+        InvalidArgument: The text is no span, or the span is negative or not finite.
 
     Example:
         >>> seconds("1h30m")
@@ -33,7 +35,7 @@ def seconds(span: float | str | timedelta) -> float:
     else:
         value = float(span)
     if not math.isfinite(value) or value < 0:
-        raise ValueError(f"{span!r} is not a span of time: give at least 0 seconds")
+        raise InvalidArgument(f"{span!r} is not a span of time: give at least 0 seconds")
     return value
 
 
@@ -41,7 +43,7 @@ def _parse(text: str) -> float:
     compact = text.replace(" ", "").lower()
     parts = _PART.findall(compact)
     if not parts or "".join(number + unit for number, unit in parts) != compact:
-        raise ValueError(
+        raise InvalidArgument(
             f"{text!r} is not a span of time: write numbers with units, for example '90s', '10m' or '1h30m'"
         )
     return math.fsum(float(number) * _UNITS_S[unit] for number, unit in parts)

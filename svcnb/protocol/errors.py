@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from svcnb.errors import InvalidArgument
 
 
-class MalformedValue(ValueError):
-    """A value has the right type and cannot be read.
-
-    Args:
-        message: What was seen and what is allowed.
-        hint: What to do next.
-    """
-
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.message}\nNext step: {self.hint}" if self.hint else self.message
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # `hint` is keyword-only, which the default pickling of exceptions cannot pass.
-        return type(self), (self.message,), {"hint": self.hint}
+class MalformedValue(InvalidArgument):
+    """A value has the right type and cannot be read."""
 
 
 class MalformedHex(MalformedValue):

@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Final
 
+from svcnb.errors import InvalidType
 from svcnb.protocol import abi
 from svcnb.protocol.abi_types import Type, split
 from svcnb.protocol.errors import MalformedValue, shown
@@ -96,7 +97,7 @@ class Event:
                 names may follow a type; ``event`` in front and ``;`` behind are ignored.
 
         Raises:
-            TypeError: Not a text.
+            InvalidType: Not a text.
             InvalidSignature: Not of that form, or a type is unknown.
 
         Example:
@@ -104,7 +105,7 @@ class Event:
             'Transfer(address,address,uint256)'
         """
         if not isinstance(text, str):
-            raise TypeError(f"an event signature is a text, not {type(text).__name__}")
+            raise InvalidType(f"an event signature is a text, not {type(text).__name__}")
         trimmed = text.strip().removesuffix(";").rstrip()
         found = _NAME.match(trimmed)
         if not found or not trimmed.endswith(")") or len(text) > _MAX_LENGTH:

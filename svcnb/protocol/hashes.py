@@ -10,6 +10,7 @@ import binascii
 import re
 from typing import Final
 
+from svcnb.errors import InvalidType
 from svcnb.protocol.errors import MalformedAddress, MalformedHex, MalformedValue, shown
 from svcnb.protocol.keccak import keccak256
 
@@ -56,12 +57,12 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
         The bytes.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedHex: Not hex, an odd number of digits, or another number of bytes. The text is not repeated in the
             message, since it may be a secret.
     """
     if not isinstance(text, str):
-        raise TypeError(f"the {what} is hex text, not {type(text).__name__}")
+        raise InvalidType(f"the {what} is hex text, not {type(text).__name__}")
     found = _HEX.match(text.strip())
     if not found or len(found[1]) % 2:
         raise MalformedHex(
@@ -104,11 +105,11 @@ def normal_address(address: str) -> str:
         ``0x`` and 40 lower-case hex digits.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedAddress: Not 20 bytes of hex.
     """
     if not isinstance(address, str):
-        raise TypeError(f"an address is a text, 0x and 40 hex digits, not {type(address).__name__}")
+        raise InvalidType(f"an address is a text, 0x and 40 hex digits, not {type(address).__name__}")
     found = _ADDRESS.match(address.strip())
     if not found:
         raise MalformedAddress(
@@ -127,7 +128,7 @@ def checksum_address(address: str) -> str:
         ``0x`` and 40 hex digits in mixed case.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedAddress: No address, or mixed case with a wrong checksum.
     """
     digits = normal_address(address)[2:]
@@ -153,7 +154,7 @@ def wallet_lookup_key(address: str) -> int:
         ``uint256(keccak256(abi.encodePacked(address)))``.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedAddress: No address.
 
     Source: specification 2, Account.
@@ -174,7 +175,7 @@ def key_hash(text: str) -> int:
         keccak256 of its UTF-8 bytes, as a number.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
 
     Source: reference facts 4.1.
     """
@@ -234,7 +235,7 @@ def hashed_cid(cid: str) -> str:
         ``0x`` and 64 lower-case hex digits: keccak256 of the text's UTF-8 bytes.
 
     Raises:
-        TypeError: Not a text.
+        InvalidType: Not a text.
         MalformedValue: The text is such a hash already, or empty.
 
     Example:
@@ -253,7 +254,7 @@ def hashed_cid(cid: str) -> str:
 
 def _text_hash(text: str, what: str, *, trim: bool = True) -> bytes:
     if not isinstance(text, str):
-        raise TypeError(f"{what} is a text, not {type(text).__name__}")
+        raise InvalidType(f"{what} is a text, not {type(text).__name__}")
     return keccak256((text.strip() if trim else text).encode("utf-8", "surrogatepass"))
 
 

@@ -3,7 +3,8 @@
 pycryptodome does the work. Its C functions are called directly, over declarations that cffi has parsed beforehand
 (`_keccak_abi`); where that does not fit, its documented way is taken, whose loading costs 50 to 90 milliseconds. Either
 way the first few short inputs of a process are hashed in Python, at a fraction of a millisecond each: a short command
-loads no library at all.
+loads no library at all. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome and hashes
+everything in Python.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from typing import Final
+
+from svcnb.errors import InvalidType
+from svcnb.protocol.in_page import IN_PAGE, primitives
 
 RATE_BYTES: Final = 136
 """Bytes absorbed between two permutations: 1600 bits of state without twice the 256 bits of capacity."""
@@ -34,7 +38,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
         32 bytes.
 
     Raises:
-        TypeError: Something else than bytes was given, for example a text that was not encoded.
+        InvalidType: Something else than bytes was given, for example a text that was not encoded.
     """
     if type(data) is not bytes:
         data = _as_bytes(data)
@@ -48,7 +52,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
 def _as_bytes(data: object) -> bytes:
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
-    raise TypeError(f"keccak256 hashes bytes, not {type(data).__name__}: encode a text first, text.encode()")
+    raise InvalidType(f"keccak256 hashes bytes, not {type(data).__name__}: encode a text first, text.encode()")
 
 
 def _load() -> Callable[[bytes], bytes]:
@@ -59,9 +63,17 @@ def _load() -> Callable[[bytes], bytes]:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
         # Another release, or no cffi: the documented way works in all of them.
-        found = _by_wrapper()
+        try:
+            found = _in_page() if IN_PAGE else _by_wrapper()
+        except ImportError:  # the core alone: it hashes little, and pycryptodome is as large as pydantic
+            found = keccak256_pure
     _native = found
     return found
+
+
+def _in_page() -> Callable[[bytes], bytes]:
+    digest = primitives().keccak256
+    return lambda data: bytes.fromhex(digest(data.hex()))
 
 
 def _by_wrapper() -> Callable[[bytes], bytes]:

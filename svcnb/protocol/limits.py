@@ -89,6 +89,10 @@ MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
 """Most bytes of logs, errors and traces in the history of executions; the oldest are deleted."""
+MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
+"""Most bytes that the triggers of one owner may have together: names, code, params and settings."""
+TRIGGER_BYTES: Final = 1_000
+"""Counted for each trigger beside its texts."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Most bytes of inputs that the runs of one owner may hold which have not ended."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
@@ -100,7 +104,7 @@ MAX_MESSAGE_BYTES: Final = 1024 * 1024
 MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
 """Longest body of one outbound request."""
 MAX_CID_CHARS: Final = 1_024
-"""Longest text that a key operation takes for a CID."""
+"""Longest text that a key operation or a management call takes for a CID."""
 MAX_SCANNED_SOURCE: Final = 256 * 1024
 """Longest source that the engine auto searches for names, in characters. Longer ones run on v8."""
 

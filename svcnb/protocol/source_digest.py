@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock, local
 from typing import Any, Final, cast
 
+from svcnb.errors import InvalidType
 from svcnb.protocol.errors import shown
 from svcnb.protocol.in_order import cores, in_order, working_along
 from svcnb.protocol.limits import CID_CHUNK_BYTES
@@ -35,6 +36,8 @@ _MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
 
 def of_memory(data: memoryview, progress: Progress | None) -> bytes:
     """The root digest of what is in memory."""
+    if progress is not None and not callable(progress):
+        raise InvalidType(f"progress is a {type(progress).__name__}: expected a function of a number of bytes")
     size = len(data)
     if size < _THREADED_BYTES:
         # As little as can be done: after a chunk, the processor's caches hold the chunk and none of what comes next.
@@ -121,12 +124,12 @@ def _changed(path: object) -> OSError:
 def reader(file: Any) -> Callable[[memoryview], int | None]:
     """What fills a buffer from a binary file."""
     if hasattr(file, "encoding") and hasattr(file, "read"):
-        raise TypeError("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
+        raise InvalidType("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
     if hasattr(file, "readinto"):
         return cast("Callable[[memoryview], int | None]", file.readinto)
     if hasattr(file, "read"):
         return lambda buffer: _read_into(file, buffer)
-    raise TypeError(
+    raise InvalidType(
         f"a source is text, bytes, a pathlib.Path or a file opened in binary mode, not {type(file).__name__}"
         + (": this one knows its CID already, as .cid" if hasattr(file, "cid") else "")
     )
@@ -137,7 +140,7 @@ def _read_into(file: Any, buffer: memoryview) -> int | None:
     if data is None:
         return None
     if not isinstance(data, bytes):
-        raise TypeError(f"the file reads as {type(data).__name__}, and a CID is made of bytes: open it with 'rb'")
+        raise InvalidType(f"the file reads as {type(data).__name__}, and a CID is made of bytes: open it with 'rb'")
     buffer[: len(data)] = data
     return len(data)
 

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from svcnb.protocol.errors import MalformedValue
+
 _NAME = re.compile(r"[a-z][a-z0-9]{0,31}\Z")
 
 
@@ -38,7 +40,7 @@ class Vocabulary:
         for field in ("service", "processor"):
             value = getattr(self, field)
             if not isinstance(value, str) or not _NAME.match(value):
-                raise ValueError(
+                raise MalformedValue(
                     f"{field} name {value!r} cannot be used: write one lower-case letter, then at most 31 lower-case "
                     f"letters or digits, for example {field}='acme'"
                 )

@@ -17,6 +17,8 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
+from svcnb.errors import SvcnbError
+
 ENGINE: Final = "svcnb"
 START_TIMEOUT_S: Final = 180
 """Seconds that the kernel may take to start."""
@@ -29,7 +31,7 @@ _KERNEL: Final = "svcnb.reports.kernel"
 Progress: TypeAlias = Callable[[int, int], object]
 
 
-class KernelDidNotStart(RuntimeError):
+class KernelDidNotStart(SvcnbError, RuntimeError):
     """A kernel ended, or said nothing for `START_TIMEOUT_S`, before it took its first cell."""
 
 

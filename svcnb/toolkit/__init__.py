@@ -5,14 +5,23 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svcnb.toolkit import cost, exercises, history, lint, plan, templates  # noqa: F401 - found on first use
 
 _PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name not in _PARTS:
-        raise AttributeError(f"module 'svcnb.toolkit' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
-    return import_module(f"svcnb.toolkit.{name}")
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would otherwise accept every name.
+
+    def __getattr__(name: str) -> ModuleType:
+        if name not in _PARTS:
+            raise AttributeError(
+                f"module 'svcnb.toolkit' has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+            )
+        return import_module(f"svcnb.toolkit.{name}")
 
 
 def __dir__() -> list[str]:

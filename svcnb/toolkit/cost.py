@@ -25,18 +25,19 @@ if TYPE_CHECKING:
 
 FREE: Final = frozenset(
     {
-        "accounts.convert", "accounts.create", "accounts.exists", "actions.cid", "actions.list", "billing.balance",
-        "billing.top_up", "explain", "groups.contents", "groups.list", "node.chain_config", "node.health",
-        "node.limits", "node.version", "usage_keys.list", "wallets.list",
+        "accounts.convert", "accounts.create", "accounts.exists", "actions.cid", "actions.get", "actions.list",
+        "billing.balance", "billing.top_up", "explain", "groups.contents", "groups.get", "groups.list",
+        "node.chain_config", "node.health", "node.limits", "node.version", "usage_keys.get", "usage_keys.list",
+        "wallets.get", "wallets.list",
     }
 )  # fmt: skip
 """Verbs of a client that cost nothing."""
 
 METERED: Final = frozenset(
     {
-        "actions.register", "actions.update", "actions.delete", "groups.create", "groups.update", "groups.remove",
+        "actions.register", "actions.update", "actions.delete", "groups.create", "groups.update", "groups.delete",
         "groups.add_action", "groups.remove_action", "groups.add_wallet", "groups.remove_wallet", "usage_keys.create",
-        "usage_keys.update", "usage_keys.update_metadata", "usage_keys.remove", "wallets.create",
+        "usage_keys.update", "usage_keys.update_metadata", "usage_keys.delete", "wallets.create",
     }
 )  # fmt: skip
 """Verbs of a client that cost one cent, when they succeed."""
@@ -47,14 +48,14 @@ GAS: Final[Mapping[str, int]] = {
     "actions.delete": 76_000,
     "groups.create": 130_000,
     "groups.update": 100_000,
-    "groups.remove": 60_000,
+    "groups.delete": 60_000,
     "groups.add_action": 95_000,
     "groups.add_wallet": 91_000,
     "groups.remove_action": 53_000,
     "groups.remove_wallet": 48_000,
     "usage_keys.create": 475_000,
     "usage_keys.update": 80_000,
-    "usage_keys.remove": 79_000,
+    "usage_keys.delete": 79_000,
     "wallets.create": 240_000,
 }
 """Gas of one change in ChainSecured mode, about: measured on the contract of the emulator. Every write's own preview

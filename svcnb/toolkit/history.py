@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from svcnb.checked import Checked
 from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
@@ -115,7 +116,7 @@ class Triggered(Protocol):
         ...
 
 
-class History:
+class History(Checked):
     """The record of past runs.
 
     Args:
@@ -174,7 +175,7 @@ class History:
         where, values = _where(wanted)
         query = f"SELECT * FROM runs {where} ORDER BY started_at DESC, id DESC LIMIT ?"  # noqa: S608 - our own columns
         rows = self._all(query, (*values, limit))
-        return Listing((_past(row) for row in rows), of="past runs")
+        return Listing((_past(row) for row in rows), of="past runs", kind=PastRun)
 
     def to_frame(self, **wanted: Any) -> DataFrame:
         """Returns past runs as a pandas frame; arguments as for `runs`."""
@@ -210,7 +211,7 @@ class History:
             f"SELECT {_GROUPS[by]} AS name, count(*) AS runs, sum(status = 'failed') AS failed, "  # noqa: S608 - our own names; values are bound
             f"sum(elapsed) AS seconds, sum(cost_cents) AS cost_cents FROM runs {where} GROUP BY 1 ORDER BY {order}"
         )
-        return Listing((Spend.model_validate(dict(row)) for row in self._all(query, values)), of="runs")
+        return Listing((Spend.model_validate(dict(row)) for row in self._all(query, values)), of="runs", kind=Spend)
 
     def total_cents(self, **wanted: Any) -> int:
         """Returns the estimated cost of all runs in cents; arguments as for `spend`."""

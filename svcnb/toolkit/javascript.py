@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from svcnb.extras import install_command
+from svcnb.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -94,7 +94,7 @@ class Script:
             import tree_sitter_javascript
             from tree_sitter import Language, Parser
         except ImportError as error:
-            raise ImportError(f"reading JavaScript needs: {install_command('lint')}") from error
+            raise ExtraMissing("reading JavaScript needs tree-sitter", "lint") from error
         self.bytes = source.encode("utf-8", "surrogatepass")
         self.root: Node = Parser(Language(tree_sitter_javascript.language())).parse(self.bytes).root_node
         self.top = Scope(self.root, None)

@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from svcnb.errors import SvcnbError
 from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
@@ -44,7 +45,7 @@ _PASSED_ON = (
 )
 
 
-class PartMissing(RuntimeError):
+class PartMissing(SvcnbError, RuntimeError):
     """A part that the emulator starts as its own process is not on this machine.
 
     Args:
@@ -54,10 +55,9 @@ class PartMissing(RuntimeError):
     """
 
     def __init__(self, part: str, detail: str, hint: str) -> None:
-        super().__init__(f"{part} is missing: {detail}. {hint}")
+        super().__init__(f"{part} is missing: {detail}", hint=hint)
         self.part = part
         self.detail = detail
-        self.hint = hint
 
 
 def cache_folder() -> Path:

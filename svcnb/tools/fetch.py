@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from svcnb.errors import SvcnbError
 from svcnb.tools import (
     ANVIL_VERSION,
     SAFE_LOCK,
@@ -42,7 +43,7 @@ _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
-class PartCorrupt(RuntimeError):
+class PartCorrupt(SvcnbError, RuntimeError):
     """A fetched file is not the one that was expected. It has not been kept."""
 
 

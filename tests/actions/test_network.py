@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
+from svcnb.emulator.sandbox import recording
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.protocol import FetchRequest, OperationRefused
-from svcnb.emulator.sandbox.recording import RecordingError
+from svcnb.emulator.sandbox.recording import MAX_FILE_BYTES, RecordingError
 from svcnb.protocol.limits import ActionLimits
 
 LIMITS = ActionLimits(fetch_timeout_ms=60_000)
@@ -104,6 +106,39 @@ def test_a_recording_that_cannot_be_read_is_refused_at_once(content: str | None,
         file.write_text(content)
     with pytest.raises(RecordingError, match=text):
         Network("replay", file)
+
+
+def test_what_is_no_file_is_not_opened_as_a_recording(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(RecordingError, match="not a file"):
+            Network("record", path)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    with pytest.raises(RecordingError, match="at most 268435456 are read"):
+        Network("replay", tmp_path / "large")
+
+
+async def test_a_recording_is_bounded_and_an_answer_that_does_not_fit_fails(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(recording, "MAX_RECORDING_BYTES", 1_500)
+    file = tmp_path / "r.json"
+    network = Network("record", file, addresses=HERE)
+    while len(json.loads(file.read_text())["exchanges"] if file.exists() else []) < 2:
+        await get(network, site.url + "/bytes")
+    with pytest.raises(OperationRefused, match=r"the recording r\.json is full: it may hold 1500 bytes"):
+        await get(network, site.url + "/bytes")
+    assert len(json.loads(file.read_text())["exchanges"]) == 2
+    assert len(file.read_bytes()) < 2_000
+
+
+async def test_a_recording_that_cannot_be_written_fails_the_request_with_the_reason(site: Any, tmp_path: Path):
+    (tmp_path / "file").touch()
+    network = Network("record", tmp_path / "r.json", addresses=HERE)
+    network._recording.path = tmp_path / "file" / "r.json"  # type: ignore[union-attr]
+    with pytest.raises(OperationRefused, match="cannot be written"):
+        await get(network, site.url + "/price")
 
 
 def test_a_bad_policy_changes_nothing(tmp_path: Path):

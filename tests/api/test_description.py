@@ -140,6 +140,9 @@ def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
         asset = wire.call("GET", address)
         assert asset.status_code == 200, address
         assert asset.content
+        plain = wire.call("GET", address, headers={"Accept-Encoding": "identity"})
+        assert plain.content == asset.content  # the client has decompressed it
+        assert "Content-Encoding" not in plain.headers
     assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
     assert wire.call("GET", "/core/v1/swagger-ui/../../../etc/passwd").status_code == 404
     assert wire.get("swagger-ui/nothing.js").status_code == 404

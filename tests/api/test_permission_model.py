@@ -208,7 +208,7 @@ class Service(RuleBasedStateMachine):
     def owner_removes_a_key(self, place: int) -> None:
         living = [key for key in self.model.keys if not key.removed]
         key = living[place % len(living)]
-        self.owner.usage_keys.remove(key.text)
+        self.owner.usage_keys.delete(key.text)
         key.removed = True
 
     # --- what always holds ------------------------------------------------------------------------------------------

@@ -111,4 +111,4 @@ def test_our_client_works_with_strict(start_emulator):
         key = svc.usage_keys.create("k", execute_in_groups=[group])
         assert svc.with_key(key).run(action).response == 1
         assert [len(listed) for listed in (svc.groups.list(), svc.actions.list(), svc.usage_keys.list())] == [1, 1, 1]
-        svc.groups.remove(group)
+        svc.groups.delete(group)

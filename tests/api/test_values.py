@@ -213,3 +213,17 @@ def test_strict_types_take_the_references_exact_forms_only(local):
     assert account.post("remove_group", {"group_id": str(second)}).status_code == 200
     answer = account.wire.call("POST", "add_group", account.key, content="{}", headers={"Content-Type": "text/plain"})
     assert answer.status_code == 404
+
+
+def test_a_list_that_is_too_long_is_refused_before_its_entries_are_read(account):
+    answer = account.post("add_group", {"group_name": "g", "group_description": "", "pkp_ids_permitted": [1] * 11})
+    assert answer.status_code == 400
+    assert answer.json().startswith("11 permitted PKP ids given, at most 10 are allowed")
+
+
+def test_a_cid_has_at_most_1024_characters(account):
+    entry = {"name": "n", "description": ""}
+    assert account.post("add_action", entry | {"action_ipfs_cid": "b" * 1_024}).status_code == 200
+    answer = account.post("add_action", entry | {"action_ipfs_cid": "b" * 1_025})
+    assert answer.status_code == 400
+    assert "1025 characters" in answer.json()

@@ -306,3 +306,30 @@ def idle(pid: int) -> bool:
 def ticks(pid: int) -> int:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
+
+
+# --- what is too large ----------------------------------------------------------------------------------------------
+
+
+def test_a_transaction_longer_than_public_nodes_take_is_refused_before_it_is_read(world: World) -> None:
+    raw = "0x02fa3d0900" + "c0" * 4_000_000  # 4,000,000 empty lists took the event loop three seconds to read
+    before = time.process_time()
+    error = world.request("eth_sendRawTransaction", raw)["error"]
+    assert error["code"] == -32003
+    assert "oversized data" in error["message"]
+    assert time.process_time() - before < 1
+
+
+def test_the_answers_to_one_batch_are_bounded_together(world: World) -> None:
+    reverts_with_a_megabyte = {"data": "0x63000f42406000fd"}
+    call = {"method": "eth_call", "params": [reverts_with_a_megabyte, "latest"]}
+    answers = world.rpc([{"id": number, **call} for number in range(30)])
+    assert [answer["id"] for answer in answers] == list(range(30))
+    codes = [answer["error"]["code"] for answer in answers]
+    assert codes[0] == 3
+    assert codes[-1] == -32003
+    assert codes.index(-32003) <= 25_000_000 // 2_000_000 + 1, "those that fit are answered"
+
+
+def test_the_text_of_a_refused_method_is_cut(world: World) -> None:
+    assert len(world.request("x" * 1_000_000)["error"]["message"]) < 300

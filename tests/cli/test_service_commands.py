@@ -45,7 +45,7 @@ def test_the_main_job_from_the_command_line(master, tmp_path: Path) -> None:
     inside = json.loads(master("groups", "show", group, "--json").stdout)
     assert len(inside["actions"]) == 1
 
-    master("keys", "remove", key["api_key_hash"])
+    master("keys", "delete", key["api_key_hash"])
     refused = master("run", str(file), SVC_API_KEY=key["usage_api_key"])
     assert refused.returncode == ExitCode.FAILED
     assert "Traceback" not in refused.stderr

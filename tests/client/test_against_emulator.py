@@ -101,10 +101,41 @@ async def test_the_life_of_a_group(svc) -> None:
 
     with pytest.raises(errors.NotFound):
         await done(svc.groups.remove_action(group, ADD))
-    await done(svc.groups.remove(group))
+    await done(svc.groups.delete(group))
     assert list(await done(svc.groups.list())) == []
     with pytest.raises(errors.NotFound):
+        await done(svc.groups.delete(group))
+
+
+async def test_one_entry_is_read_by_its_reference(svc) -> None:
+    wallet = await done(svc.wallets.create())
+    group = await done(svc.groups.create("adders", actions=[ADD]))
+    key = await done(svc.usage_keys.create("runner", execute_in_groups=[group]))
+    await done(svc.actions.register(ADD))
+    assert (await done(svc.wallets.get(wallet.address.upper().replace("0X", "0x")))).address == wallet.address
+    assert await done(svc.groups.get(group.id)) == group
+    assert (await done(svc.usage_keys.get(key))).api_key_hash == key.api_key_hash
+    assert (await done(svc.actions.get(ADD.cid))).name == "increment"
+    for noun, missing in (("wallets", "0x" + "1" * 40), ("groups", group.id + 1), ("usage_keys", "0x" + "1" * 64)):
+        with pytest.raises(errors.NotFound, match=r"List them|shows what there is"):
+            await done(getattr(svc, noun).get(missing))
+    with pytest.raises(errors.NotFound, match=r"List them"):
+        await done(svc.actions.get(ADDRESS))
+    for noun in ("wallets", "groups", "actions"):
+        with pytest.raises(errors.InvalidArgument):
+            await done(getattr(svc, noun).get(0))
+
+
+async def test_old_names_delete_as_before_and_warn_at_the_line_of_the_caller(svc) -> None:
+    group = await done(svc.groups.create("adders"))
+    key = await done(svc.usage_keys.create("runner"))
+    with pytest.warns(DeprecationWarning, match=r"groups.remove is deprecated.*use groups.delete") as caught:
         await done(svc.groups.remove(group))
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="use usage_keys.delete"):
+        await done(svc.usage_keys.remove(key))
+    assert not await done(svc.groups.list())
+    assert not await done(svc.usage_keys.list())
 
 
 async def test_a_group_of_thirteen_is_made_of_ten_and_three(svc) -> None:
@@ -152,7 +183,7 @@ async def test_the_life_of_a_usage_key(anyone, svc) -> None:
     (listed,) = await done(svc.usage_keys.list())
     assert (listed.name, listed.description, listed.execute_in_groups) == ("walker", "runs no more", (0,))
 
-    await done(svc.usage_keys.remove(key))
+    await done(svc.usage_keys.delete(key))
     assert list(await done(svc.usage_keys.list())) == []
     with pytest.raises(errors.Unauthorized):
         await done(runner.run(ADD, n=1))

@@ -41,7 +41,7 @@ def filled(svc: Any) -> Account:
 
 CALLS: dict[str, tuple[str, Callable[[Any, Account], Any]]] = {
     "add_group": ("permission", lambda svc, _: svc.groups.create("y", actions=[ACTION])),
-    "remove_group": ("permission", lambda svc, it: svc.groups.remove(it.group)),
+    "remove_group": ("permission", lambda svc, it: svc.groups.delete(it.group)),
     "create_wallet": ("permission", lambda svc, _: svc.wallets.create()),
     "add_action_to_group": ("permission", lambda svc, it: svc.groups.add_action(it.group, OTHER)),
     "remove_action_from_group": ("permission", lambda svc, it: svc.groups.remove_action(it.group, ACTION)),
@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[str, Callable[[Any, Account], Any]]] = {
         "master_only",
         lambda svc, it: svc.usage_keys.update_metadata(it.other, name="renamed"),
     ),
-    "remove_usage_api_key": ("master_only", lambda svc, it: svc.usage_keys.remove(it.other)),
+    "remove_usage_api_key": ("master_only", lambda svc, it: svc.usage_keys.delete(it.other)),
     "add_action": ("master_only", lambda svc, _: svc.actions.register(OTHER, description="two")),
     "update_action_metadata": ("master_only", lambda svc, _: svc.actions.update(ACTION, name="eins")),
     "delete_action": ("master_only", lambda svc, _: svc.actions.delete(ACTION)),

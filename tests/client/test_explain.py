@@ -85,7 +85,7 @@ def a_key_for_nothing_beside_a_group_with_action_and_wallet(svc, _) -> SetUp:
 def a_key_whose_group_was_removed(svc, _) -> SetUp:
     group = svc.groups.create("g", actions=[ACTION])
     key = svc.usage_keys.create("k", execute_in_groups=[group])
-    svc.groups.remove(group)
+    svc.groups.delete(group)
     return SetUp(key)
 
 
@@ -95,7 +95,7 @@ def a_key_both_of_whose_groups_were_removed_while_another_has_the_action(svc, _)
     svc.groups.create("c", actions=[ACTION])
     key = svc.usage_keys.create("k", execute_in_groups=old)
     for group in old:
-        svc.groups.remove(group)
+        svc.groups.delete(group)
     return SetUp(key)
 
 
@@ -116,7 +116,7 @@ def the_action_in_two_other_groups(svc, _) -> SetUp:
 def the_right_group_removed_and_made_again(svc, _) -> SetUp:
     group, kept = svc.groups.create("g", actions=[ACTION]), svc.groups.create("kept")
     key = svc.usage_keys.create("k", execute_in_groups=[group, kept])
-    svc.groups.remove(group)
+    svc.groups.delete(group)
     svc.groups.create("g", actions=[ACTION])
     return SetUp(key)
 
@@ -148,7 +148,7 @@ def wallet_and_key_in_one_group_and_the_action_in_another(svc, _) -> SetUp:
 @broken("key_unknown")
 def a_key_that_was_removed(svc, _) -> SetUp:
     key = svc.usage_keys.create("k", execute_in_groups=[svc.groups.create("g", actions=[ACTION])])
-    svc.usage_keys.remove(key)
+    svc.usage_keys.delete(key)
     return SetUp(key)
 
 
@@ -538,7 +538,7 @@ def test_a_removed_group_in_a_key_s_list_is_warned_of_and_leaves_it_with_the_rep
     gone, kept = svc.groups.create("gone"), svc.groups.create("kept")
     svc.groups.create("has", actions=[ACTION])
     key = svc.usage_keys.create("k", execute_in_groups=[gone, kept])
-    svc.groups.remove(gone)
+    svc.groups.delete(gone)
     explanation = svc.explain(key, ACTION)
     assert "removed_groups" in {warning.code for warning in explanation.warnings}
     assert all(f"[{gone.id}," not in way.code for way in explanation.repairs)

@@ -153,7 +153,7 @@ def test_membership_takes_raw_cids_to_add_and_hashes_to_remove(scripted) -> None
     svc.groups.add_action(7, ACTIONS[0])
     svc.groups.remove_action("7", ACTIONS[0])
     svc.groups.remove_wallet("0x7", ADDRESSES[0].upper().replace("0X", "0x"))
-    svc.groups.remove(7)
+    svc.groups.delete(7)
     assert service.posts == [
         ("add_action_to_group", {"group_id": 7, "action_ipfs_cid": ACTIONS[0].cid}),
         ("remove_action_from_group", {"group_id": 7, "hashed_cid": hashed_cid(ACTIONS[0].cid)}),

@@ -130,7 +130,7 @@ def test_no_frame_of_a_call_that_is_answered_badly_shows_a_key(peer, answer) -> 
     calls: list[Callable[[svcnb.Client], object]] = [
         lambda svc: svc.groups.list(),
         lambda svc: svc.accounts.create("new"),
-        lambda svc: svc.usage_keys.remove(svcnb.Secret(MARK)),
+        lambda svc: svc.usage_keys.delete(svcnb.Secret(MARK)),
         lambda svc: svc.run(ACTION, n=1),
         lambda svc: svc.billing.balance(),
     ]
@@ -201,9 +201,9 @@ def test_no_frame_of_what_the_service_refuses_shows_a_key(emulator) -> None:
         lambda: weak.run(ACTION, n=1),
         lambda: weak.groups.create("forbidden"),
         lambda: svc.run(ACTION, n=2),
-        lambda: svc.groups.remove(10**6),
+        lambda: svc.groups.delete(10**6),
         lambda: weak.map(ACTION, [{"n": 1}], progress=False),
-        lambda: svc.usage_keys.remove("bm90aGluZw=="),
+        lambda: svc.usage_keys.delete("bm90aGluZw=="),
     )
     for call in refused:
         with failing(svcnb.SvcnbError) as seen:

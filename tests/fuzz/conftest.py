@@ -103,7 +103,7 @@ def prepared(emulator: Any) -> dict[str, Any]:
     executing = svc.usage_keys.create("may execute", execute_in_groups=[groups[0]])
     removed = svc.usage_keys.create("removed")
     spare = [svc.usage_keys.create(f"spare {n}") for n in range(4)]
-    svc.usage_keys.remove(removed)
+    svc.usage_keys.delete(removed)
     intents = [svc.billing.create_payment_intent(500) for _ in range(2)]
     emulator.processor(intents[0].payment_intent_id, "succeeded")
     signer = LocalSigner.random()

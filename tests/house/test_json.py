@@ -23,6 +23,7 @@ OWN_TEXT = {
     "emulator/chain/journal.py": "the emulator's own journal",
     "emulator/chain/genesis.py": "the first block, as this package wrote it",
     "emulator/chain/page_node.py": "the answer of the chain in the page",
+    "toolkit/cookbook/recipes/webhook_voucher/test_webhook_voucher.py": "a body that the test made",
 }
 
 

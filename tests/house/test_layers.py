@@ -11,20 +11,39 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Room -> the rooms it may import. `svcnb` itself is the public face and resolves its names on first use.
-FLOOR = {"extras", "protocol", "tools", "exit_codes", "logs", "control_tokens", "migrations", "supervised"}
+FLOOR = {
+    "brief",
+    "checked",
+    "control_tokens",
+    "emulator_settings",
+    "errors",
+    "exit_codes",
+    "in_process",
+    "extras",
+    "logs",
+    "migrations",
+    "protocol",
+    "supervised",
+    "tools",
+}
 WING = FLOOR | {"client"}
 LAUNCH = WING | {"control", "launch", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
 FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
     "extras": set(),
-    "protocol": {"extras"},
-    "tools": {"extras"},
+    "brief": set(),
+    "checked": {"errors"},
+    "errors": {"brief", "extras"},
+    "protocol": {"errors", "extras"},
+    "tools": {"errors", "extras"},
     "exit_codes": set(),
     "logs": set(),
     "control_tokens": {"tools", "protocol"},
-    "migrations": set(),
+    "migrations": {"errors"},
     "supervised": set(),
+    "in_process": {"protocol"},
+    "emulator_settings": set(),
     "client": FLOOR,
     "emulator": FLOOR,
     "control": WING,
@@ -42,20 +61,20 @@ ALLOWED: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # The command that runs the service is the one door to it: its options, and what it does.
-EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator")}
+# In the page of a browser, where there is no process to start, it is called.
+EXCEPTIONS = {("svcnb.cli.emulator", "emulator"), ("svcnb.cli._serve", "emulator"), ("svcnb.launch", "emulator")}
 # Files of the projects that recipes become: they use svcnb as its users do.
-PROJECTS = "svcnb.toolkit.cookbook.recipes."
+PROJECTS = ("svcnb.toolkit.cookbook.recipes.", "svcnb.toolkit.cookbook.project.")
 
 # Inside the emulator: components know no area, and an area uses another only as the components that it is given.
 COMPONENTS = {"errors", "platform", "settings"}
 EMULATOR: dict[str, set[str]] = {
     "errors": set(),
     "platform": {"errors"},
-    "page": set(),
     "settings": {"platform"},
     "http": COMPONENTS,
     "keys": {"platform"},
-    "chain": COMPONENTS | {"keys", "page"},
+    "chain": COMPONENTS | {"keys"},
     "sandbox": {"keys", "platform", "settings"},
     "access": COMPONENTS | {"chain", "http"},
     "billing": COMPONENTS | {"access", "chain", "http", "keys"},
@@ -68,6 +87,7 @@ EMULATOR: dict[str, set[str]] = {
     | {"access", "accounts", "actions", "billing", "bootstrap", "chain", "control", "keys", "sandbox", "triggers"},
     "areas": {"accounts", "actions", "billing", "control", "http", "service", "triggers"},
     "main": {"areas", "bootstrap", "http", "platform", "sandbox", "service", "settings"},
+    "in_page": {"main", "service", "settings"},
 }
 
 
@@ -89,7 +109,7 @@ def test_packages_of_the_emulator_import_only_what_their_row_allows(imports: lis
 
 def test_the_rows_of_the_emulator_allow_no_circle() -> None:
     order = list(TopologicalSorter(EMULATOR).static_order())  # raises CycleError
-    assert order[-1] == "main"
+    assert order[-1] == "in_page"
 
 
 def test_every_room_has_a_place_in_the_house(modules: dict[str, Path]) -> None:

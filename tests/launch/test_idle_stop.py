@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.launch import Emulator, SettingRefused
+from svcnb.launch import Emulator, SettingRefused, _Process
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -75,6 +75,7 @@ def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path
     first = start()
     address = first.client().accounts.create("ada").wallet_address
     first.clock.advance("10m")
+    assert isinstance(first._process, _Process)
     first._process._kill_rest()
     first.stop()
     with start() as second:

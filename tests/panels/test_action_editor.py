@@ -8,6 +8,7 @@ import pytest
 
 import svcnb
 from svcnb import Action, InvalidArgument
+from svcnb.client.models.runs import Run
 from svcnb.panels.action_editor import ActionEditor, python_text
 from svcnb.panels.code_editor import names
 from svcnb.protocol.vocabulary import Vocabulary
@@ -84,7 +85,7 @@ async def test_what_was_done_is_python_that_does_it_again(editor, svc, monkeypat
     monkeypatch.setenv("SVC_API_KEY", svc.config.api_key.reveal())
     around: dict[str, object] = {}
     exec(editor.as_code(), around)  # noqa: S102 - our own lines
-    assert isinstance(around["run"], svcnb.client.models.runs.Run)
+    assert isinstance(around["run"], Run)
     assert around["run"].response == 42
     wanted = Action("const main = () => LIMIT.cents;\n").derive({"cents": 500}, name="LIMIT", protocol_version=2)
     assert around["action"] == wanted

@@ -47,6 +47,16 @@ def test_the_librarys_functions_alone_give_the_same(data: bytes) -> None:
     assert keccak_module._without_wrapper()(data) == keccak256_pure(data)
 
 
+def test_without_the_library_everything_is_hashed_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise ImportError
+
+    monkeypatch.setattr(keccak_module, "_native", None)
+    monkeypatch.setattr(keccak_module, "_without_wrapper", missing)
+    monkeypatch.setattr(keccak_module, "_by_wrapper", missing)
+    assert keccak256(bytes(10_000)) == eth_keccak(bytes(10_000))
+
+
 def test_another_release_of_the_library_falls_back_to_the_documented_way(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = {
         "other functions": lambda: keccak_abi.ffi.dlopen(None).no_such_function,

@@ -19,13 +19,13 @@ def busy(mine, action):
     spare = mine.wallets.create("spare")
     group = mine.groups.create("signers", wallets=[wallet], actions=[action])
     mine.groups.create("short-lived")
-    mine.groups.remove(2)
+    mine.groups.delete(2)
     mine.actions.register(action)
     key = mine.usage_keys.create("runner", execute_in_groups=[group], can_create_groups=True, expires_in="30d")
     mine.groups.add_wallet(group, spare)
     mine.groups.update(group, name="signers", actions=[action, everything], wallets=[wallet])
     mine.usage_keys.update(key, can_create_groups=False)
-    mine.wallets.remove(spare)
+    mine.wallets.delete(spare)
     return mine
 
 

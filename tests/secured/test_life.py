@@ -59,7 +59,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
     # The account key reads and runs, and writes no more.
     assert [item.name for item in api.groups.list()] == ["signers"]
     assert signed(api, wallet, "hello") == before
-    for write in (lambda: api.groups.create("no"), api.wallets.create, lambda: api.usage_keys.remove(key)):
+    for write in (lambda: api.groups.create("no"), api.wallets.create, lambda: api.usage_keys.delete(key)):
         with pytest.raises(Forbidden):
             write()
     with pytest.raises(BadRequest, match="already"):
@@ -103,7 +103,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
         api.groups.create("no")
     assert witness.nonce(first.address) == nonce
     # A removed key is unknown from then on.
-    ours.usage_keys.remove(key)
+    ours.usage_keys.delete(key)
     with pytest.raises(Unauthorized):
         svc.with_key(key).run(SIGN, pkp=wallet.address, text="hello")
 
@@ -186,9 +186,9 @@ async def test_the_asynchronous_client_changes_and_removes_what_it_made(emulator
         assert [each.name for each in await mine.usage_keys.list()] == ["named"]
         assert len(await mine.permissions()) >= 1
         await mine.actions.delete(SIGN)
-        await mine.usage_keys.remove(key)
-        await mine.groups.remove(group)
-        await mine.wallets.remove(second)
+        await mine.usage_keys.delete(key)
+        await mine.groups.delete(group)
+        await mine.wallets.delete(second)
         assert [
             len(each) for each in (await mine.actions.list(), await mine.usage_keys.list(), await mine.groups.list())
         ] == [0, 0, 0]

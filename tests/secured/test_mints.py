@@ -137,11 +137,11 @@ def test_a_refused_signature_leaves_no_record(svc, mine) -> None:
 def test_giving_up_needs_a_word_and_forgets_the_secret(svc, poor) -> None:
     stopped(lambda: poor.usage_keys.create("runner"))
     (record,) = svc.chain_secured.pending()
-    error = stopped(lambda: svc.chain_secured.abandon(record))
+    error = stopped(lambda: svc.chain_secured.delete_pending(record))
     assert isinstance(error, NotConfirmed)
     assert "only this record has it" in str(error)
     assert len(svc.chain_secured.pending()) == 1
-    svc.chain_secured.abandon(record, confirm=True)
+    svc.chain_secured.delete_pending(record, confirm=True)
     assert list(svc.chain_secured.pending()) == []
     with pytest.raises(InvalidArgument, match="no mint"):
         svc.chain_secured.resume(record, poor.owner)

@@ -23,10 +23,13 @@ def test_a_wallet_is_made_by_the_service_and_registered_by_its_owner(mine, witne
     wallet = mine.wallets.create("ops", description="for operations")
     (listed,) = mine.wallets.list()
     assert listed == wallet.model_copy(update={"id": "0"})
+    assert mine.wallets.get(wallet.address) == listed
+    with pytest.raises(NotFound, match="no wallet 0x1111"):
+        mine.wallets.get("0x" + "1" * 40)
     assert witness.read(
         "getWalletDerivation", number(mine.api_key_hash), witness.web3.to_checksum_address(wallet.address)
     )
-    mine.wallets.remove(wallet)
+    mine.wallets.delete(wallet)
     assert list(mine.wallets.list()) == []
     # The binding survives the registration (reference facts 4.6).
     assert witness.read("getPkpOwnerMaster", witness.web3.to_checksum_address(wallet.address)) == number(
@@ -60,9 +63,13 @@ def test_a_usage_key_can_stand_under_the_hash_of_its_text(svc, mine, action) -> 
     key = mine.usage_keys.create("runner", execute_in_groups=[group], form="text")
     assert key.api_key_hash == "0x" + keccak(text=key.usage_api_key.reveal()).hex()
     assert mine.usage_keys.check(key).form == "text"
+    assert mine.usage_keys.get(key).name == "runner"
+    assert mine.groups.get(group) == group
+    with pytest.raises(NotFound, match="no group 99"):
+        mine.groups.get(99)
     mine.billing.top_up(500)
     assert svc.with_key(key).run(action, n=41).response == 42
-    mine.usage_keys.remove(key.usage_api_key)
+    mine.usage_keys.delete(key.usage_api_key)
     check = mine.usage_keys.check(key)
     assert (check.resolves, check.form, check.answer) == (False, None, "unauthorized")
 
@@ -97,11 +104,11 @@ def test_a_usage_key_is_changed_renamed_and_removed(svc, mine, action) -> None:
     assert renamed.description == "less"
     mine.billing.top_up(500)
     assert svc.with_key(key).run(action, n=1).response == 2
-    mine.usage_keys.remove(key)
+    mine.usage_keys.delete(key)
     with pytest.raises(Unauthorized):
         svc.with_key(key).run(action, n=1)
     with pytest.raises(NotFound, match="no usage key"):
-        mine.usage_keys.remove(key)
+        mine.usage_keys.delete(key)
 
 
 @pytest.mark.slow
@@ -154,13 +161,13 @@ def test_members_come_and_go_one_by_one(mine, action) -> None:
     gone: dict[str, Callable[[], object]] = {
         "ActionDoesNotExist": lambda: mine.groups.remove_action(group, action),
         "PkpDoesNotExist": lambda: mine.groups.remove_wallet(group, wallet),
-        "GroupDoesNotExist": lambda: mine.groups.remove(99),
+        "GroupDoesNotExist": lambda: mine.groups.delete(99),
     }
     for name, again in gone.items():
         with pytest.raises(ChainError) as refused:
             again()
         assert refused.value.name == name
-    mine.groups.remove(group)
+    mine.groups.delete(group)
     assert list(mine.groups.list()) == []
 
 
@@ -185,7 +192,7 @@ def test_actions_are_registered_renamed_and_forgotten(mine, action) -> None:
         lambda mine: mine.usage_keys.create("k", expires_in="soon"),
         lambda mine: mine.usage_keys.create("k", expires_in=0),
         lambda mine: mine.usage_keys.create("k", form="hex"),
-        lambda mine: mine.wallets.remove(everything),
+        lambda mine: mine.wallets.delete(everything),
         lambda mine: mine.groups.add_action(everything, "Qm" + "a" * 44),
         lambda mine: mine.actions.delete(everything),
         lambda mine: mine.transfer_ownership("0x12"),

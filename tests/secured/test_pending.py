@@ -72,7 +72,7 @@ def test_a_mint_that_ends_while_somebody_lists_them_is_not_listed_and_no_error(
     read = PendingFolder._read
 
     def late(self: PendingFolder, path: Path) -> PendingMint | None:
-        self.remove(ended)
+        self.delete(ended)
         return read(self, path)
 
     monkeypatch.setattr(PendingFolder, "_read", late)

@@ -175,7 +175,7 @@ def test_pending_mints_of_every_version_are_opened_and_leave_no_copy_behind(tmp_
     assert (record.name, record.secret.reveal()) == ("runner", "a usage key")
     records.write(record)
     assert records.all() == [record]
-    records.remove(record)
+    records.delete(record)
     assert list(folder.iterdir()) == []
 
 

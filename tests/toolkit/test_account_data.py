@@ -39,7 +39,7 @@ def test_of_two_emulators_in_one_record_only_the_chosen_account_counts(start_emu
             svc.with_key(each).run(ADD, n=1, until_effective=60)
         with pytest.raises(svcnb.ActionError):
             svc.run(FAIL)
-        svc.usage_keys.remove(gone)
+        svc.usage_keys.delete(gone)
         data = read_account_data(emulator.client(history=False).with_key(account), History(file), Period.back("1d"))
         balance = svc.billing.balance().available_cents
         assert data.spent_cents == (500 if emulator is both[0] else 900) - balance == data.execution_cents + 4

@@ -138,7 +138,7 @@ def drift_wildcard(svc) -> None:
 
 
 def drift_group_gone(svc) -> None:
-    svc.groups.remove(1)
+    svc.groups.delete(1)
 
 
 def drift_key_list(svc) -> None:
@@ -150,7 +150,7 @@ def drift_key_name(svc) -> None:
 
 
 def drift_key_gone(svc) -> None:
-    svc.usage_keys.remove(svc.usage_keys.list()[0])
+    svc.usage_keys.delete(svc.usage_keys.list()[0])
 
 
 def drift_action_name(svc) -> None:
@@ -519,7 +519,7 @@ def test_a_large_account_is_applied_killed_half_way_resumed_and_repaired(large_a
     for name in ("key-0", f"key-{size * 4 // 5 - 1}"):
         number = 2 * int(name.split("-")[1])
         assert emulator.client(api_key=kept[name]).run(f"const main = () => {number}").response == number
-    account.groups.remove(7)
+    account.groups.delete(7)
     account.usage_keys.update(account.usage_keys.list()[5], execute_in_groups=[0])
     account.groups.remove_wallet(9, account.groups.contents(9).wallets[0])
     repair = plan(account, wanted, state=state)
@@ -579,7 +579,7 @@ def test_drifted_triggers_are_found_and_repaired(svc, state, triggers, tmp_path)
     triggers.enable(made["nightly"])
     triggers.update(made["nightly"], config={"cron": "0 4 * * *"})
     triggers.delete(made["hook"])
-    svc.usage_keys.remove(svc.usage_keys.list()[0])
+    svc.usage_keys.delete(svc.usage_keys.list()[0])
     found = plan(svc, TRIGGERED, state=state, triggers=triggers)
     assert steps(found) == [
         "+ key runner: create",

@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from svcnb.emulator.triggers import admission
+from svcnb.emulator.triggers.identity import challenge_of
 from svcnb.protocol.cid import source_cid
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.engine, pytest.mark.chain]
@@ -487,6 +489,27 @@ async def test_the_test_route_starts_one_run_of_any_kind(door):
     taken = await door.ok("POST", f"/api/triggers/{trigger['id']}/test", {"scheduled_at": "now"}, status=202)
     (run,) = await door.ended(trigger)
     assert (run["id"], run["response"]["response"]) == (taken["run_id"], {"scheduled_at": "now"})
+
+
+async def test_the_triggers_of_one_owner_are_bounded_in_bytes(door, monkeypatch):
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 200_000)
+    order = {"challenge": challenge_of("token-of-another-owner"), "email": "other@example.org"}
+    approved = await door.http.post("/_emulator/agents/approve", json=order, headers=door.control)
+    assert approved.status_code == 200
+    other = {"Authorization": "Bearer token-of-another-owner"}
+    made = await door.ask("POST", "/api/triggers", body(action_code="x" * 90_000), headers=other)
+    path = f"/api/triggers/{made.json()['id']}"
+    more = {"default_params": {"a": "y" * 150_000}}
+    answer = await door.ask("POST", "/api/triggers", body(**more), headers=other)
+    assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
+    assert "200000 bytes" in answer.json()["message"]
+    answer = await door.ask("PATCH", path, more, headers=other)
+    assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # more than is allowed, as after an upgrade
+    assert (await door.ask("PATCH", path, {"enabled": False}, headers=other)).json()["enabled"] is False
+    monkeypatch.undo()
+    made = await door.ok("POST", "/api/triggers", body(**more))
+    await door.ok("DELETE", f"/api/triggers/{made['id']}", status=204)
 
 
 @pytest.mark.slow

@@ -139,7 +139,7 @@ def test_a_saved_state_comes_back_with_removed_keys_and_time(room: Workshop, at_
     svc = emu.client(api_key=emu.client().accounts.create("mine").api_key)
     key = svc.usage_keys.create("runner")
     room.save(at_desk, "good")
-    svc.usage_keys.remove(key)
+    svc.usage_keys.delete(key)
     svc.groups.create("a muddle")
     emu.clock.advance("1d")
 

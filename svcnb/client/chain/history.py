@@ -105,7 +105,7 @@ class History:
                     block=log.block, time=time, who=who, what=what, event=log.event, transaction=log.transaction_hash
                 )
             )
-        return Listing(found, of="events")
+        return Listing(found, of="events", kind=AuditEntry)
 
     def at(self, block: int | None) -> Rights:
         """The account's permissions at the end of a block; at the end of all when None."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain import history
 from svcnb.client.chain.history import AuditEntry, Change, Permission
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class KnownAccount:
+class KnownAccount(Checked):
     """What both twins know without asking."""
 
     _account: Ownership

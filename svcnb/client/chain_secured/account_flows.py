@@ -207,7 +207,7 @@ def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     return (yield from mint.finish(account, record))
 
 
-def abandon(record: PendingMint, *, confirm: bool) -> None:
+def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
     """Makes sure that giving up a mint is meant.
 
     Raises:
@@ -224,7 +224,7 @@ def abandon(record: PendingMint, *, confirm: bool) -> None:
             f"this gives up the {record.kind} {record.name!r}, for good",
             consequences=(what, "What was registered on chain already stays there."),
             hint=f"To finish it instead: svc.chain_secured.resume({record.id!r}, owner). To give it up: "
-            f"svc.chain_secured.abandon({record.id!r}, confirm=True)",
+            f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)",
         )
 
 

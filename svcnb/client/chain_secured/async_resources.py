@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -19,13 +20,14 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
+from svcnb.client.renamed import renamed
 from svcnb.client.resources.base import mirrors
 from svcnb.client.session import AsyncSession
 
 T = TypeVar("T")
 
 
-class AsyncOnChainNoun:
+class AsyncOnChainNoun(Checked):
     """One noun of one account."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
@@ -48,9 +50,18 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
         """See `OnChainWallets.list`."""
         return await self._do(flows.wallets(self._account, group))
 
-    async def remove(self, wallet: WalletRef) -> Receipt:
-        """See `OnChainWallets.remove`."""
+    async def delete(self, wallet: WalletRef) -> Receipt:
+        """See `OnChainWallets.delete`."""
         return await self._do(flows.remove_wallet(self._account, wallet))
+
+    async def remove(self, wallet: WalletRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("wallets.remove", "wallets.delete")
+        return await self.delete(wallet)
+
+    async def get(self, wallet: WalletRef) -> Wallet:
+        """See `OnChainWallets.get`."""
+        return await self._do(flows.get_wallet(self._account, wallet))
 
 
 @mirrors(OnChainUsageKeys)
@@ -141,9 +152,18 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         """See `OnChainUsageKeys.update_metadata`."""
         return await self._do(key_flows.update_metadata(self._account, key, name, description))
 
+    async def delete(self, key: KeyRef) -> Receipt:
+        """See `OnChainUsageKeys.delete`."""
+        return await self._do(key_flows.delete(self._account, key))
+
     async def remove(self, key: KeyRef) -> Receipt:
-        """See `OnChainUsageKeys.remove`."""
-        return await self._do(key_flows.remove(self._account, key))
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        return await self.delete(key)
+
+    async def get(self, key: KeyRef) -> UsageKey:
+        """See `OnChainUsageKeys.get`."""
+        return await self._do(key_flows.find(self._account, key))
 
 
 @mirrors(OnChainGroups)
@@ -181,9 +201,14 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
             )
         )
 
-    async def remove(self, group: GroupRef) -> Receipt:
-        """See `OnChainGroups.remove`."""
+    async def delete(self, group: GroupRef) -> Receipt:
+        """See `OnChainGroups.delete`."""
         return await self._do(flows.remove_group(self._account, group))
+
+    async def remove(self, group: GroupRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        return await self.delete(group)
 
     async def contents(self, group: GroupRef) -> GroupContents:
         """See `OnChainGroups.contents`."""
@@ -204,6 +229,10 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
         """See `OnChainGroups.remove_wallet`."""
         return await self._do(flows.withdraw_wallet(self._account, group, wallet))
+
+    async def get(self, group: GroupRef) -> Group:
+        """See `OnChainGroups.get`."""
+        return await self._do(flows.get_group(self._account, group))
 
 
 @mirrors(OnChainActions)
@@ -229,3 +258,7 @@ class AsyncOnChainActions(AsyncOnChainNoun):
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """See `OnChainActions.list`."""
         return await self._do(flows.actions_of(self._account, group))
+
+    async def get(self, action: ActionRef) -> RegisteredAction:
+        """See `OnChainActions.get`."""
+        return await self._do(flows.get_action(self._account, action))

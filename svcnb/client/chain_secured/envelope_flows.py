@@ -13,6 +13,7 @@ from svcnb.client.errors import InvalidArgument, NotConfirmed, SigningError, Svc
 from svcnb.client.listing import Listing
 from svcnb.client.resources.reading import nothing
 from svcnb.client.secret import Secret
+from svcnb.errors import InvalidType
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_SIGNATURE_BYTES, MAX_TYPED_DATA_BYTES
 from svcnb.protocol.typed_data import Flow as Purpose, canonical_types, flow_of
@@ -75,6 +76,10 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     Raises:
         NotConfirmed: It converts the account, and nobody said ``confirm=True``.
     """
+    if not hasattr(envelope, "as_request"):
+        raise InvalidType(
+            f"expected a SignedEnvelope, got {type(envelope).__name__}", hint="Pass what signer.sign(...) returned."
+        )
     flow, body = envelope.flow, envelope.as_request()
     if flow is Purpose.BILLING_AUTH:
         headers = envelope.as_headers()

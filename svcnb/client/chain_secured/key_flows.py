@@ -12,17 +12,18 @@ from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.mint import HashForm, hash_of, permission_arguments
 from svcnb.client.chain_secured.models import KeyCheck
 from svcnb.client.chain_secured.ownership import Ownership
-from svcnb.client.errors import ChainError, InvalidArgument, NotFound, ServiceError, Unauthorized
+from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef, group_ids, key_reference
+from svcnb.client.resources.reading import absent
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.wire.values import looks_like_hash
 
-Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
+Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
@@ -70,7 +71,7 @@ def create(
                 "service does not resolve it",
                 name="NotResolved",
                 hint="A service may look keys up by the other form: mine.usage_keys.create(..., form="
-                f"{'text' if form == 'bytes' else 'bytes'!r}), and remove this one: mine.usage_keys.remove("
+                f"{'text' if form == 'bytes' else 'bytes'!r}), and delete this one: mine.usage_keys.delete("
                 f"{key.api_key_hash!r}).",
             )
     return key
@@ -116,7 +117,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
 def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageKey]]:
     """Reads all usage keys from the contract."""
     entries = yield from account.every("listApiKeys", block=block)
-    return Listing([_key(entry) for entry in entries], of="usage keys")
+    return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 
 
 def update(
@@ -156,8 +157,8 @@ def update_metadata(account: Ownership, key: KeyRef, name: str | None, descripti
     return old.model_copy(update=merged)
 
 
-def remove(account: Ownership, key: KeyRef) -> Flow[Receipt]:
-    """Removes a key."""
+def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
+    """Deletes a key."""
     old = yield from find(account, key)
     return (yield from account.write("removeUsageApiKey", int(old.api_key_hash, 16))).receipt
 
@@ -172,11 +173,9 @@ def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
     for entry in (yield from listing(account)):
         if entry.api_key_hash in hashes:
             return entry
-    raise NotFound(
-        f"the account has no usage key with the hash {' or '.join(hashes)}",
-        status=404,
-        code="not_found",
-        hint="mine.usage_keys.list() shows what there is; a removed key cannot come back.",
+    raise absent(
+        f"usage key with the hash {' or '.join(hashes)}",
+        "mine.usage_keys.list() shows what there is; a deleted key cannot come back.",
     )
 
 

@@ -93,15 +93,15 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     except SvcnbError as error:
         if steps.record.stage == "asked":
             # The service may have made something that nobody knows; it belongs to no account and opens nothing.
-            yield from act(lambda: account.records.remove(record))
+            yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
                 f"The {record.kind} {record.name!r} is made but not registered yet, and nothing is lost. When the "
                 f"cause is mended: svc.chain_secured.resume({record.id!r}, owner); or give it up: "
-                f"svc.chain_secured.abandon({record.id!r}, confirm=True)."
+                f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
-    yield from act(lambda: account.records.remove(record))
+    yield from act(lambda: account.records.delete(record))
     return result
 
 

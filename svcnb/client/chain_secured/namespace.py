@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
@@ -18,6 +19,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Preview
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
+from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ T = TypeVar("T")
 Shown = Callable[[Preview], object]
 
 
-class Door:
+class Door(Checked):
     """What both twins do without asking anybody."""
 
     def __init__(self, chain: ChainAccess) -> None:
@@ -42,20 +44,25 @@ class Door:
         base_url = self._chain.config.base_url
         return Listing([item for item in self._records.all() if item.base_url == base_url], of="pending mints")
 
-    def abandon(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Gives up a mint, and with it the wallet or key that only its record knows.
+    def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
+        """Deletes the record of a mint, and with it the wallet or key that only its record knows.
 
         Args:
             mint: The record, or its id.
-            confirm: Without it nothing is forgotten, unless nothing is known to exist yet.
+            confirm: Without it nothing is deleted, unless nothing is known to exist yet.
 
         Raises:
             NotConfirmed: ``confirm`` was not given.
             InvalidArgument: There is no such record.
         """
         record = self._record(mint)
-        account_flows.abandon(record, confirm=confirm)
-        self._records.remove(record)
+        account_flows.require_confirmed(record, confirm=confirm)
+        self._records.delete(record)
+
+    def abandon(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
+        """Deprecated name of `delete_pending`."""
+        renamed("chain_secured.abandon", "chain_secured.delete_pending")
+        self.delete_pending(mint, confirm=confirm)
 
     def _record(self, mint: PendingMint | str) -> PendingMint:
         return self._records.get(mint.id if isinstance(mint, PendingMint) else mint)

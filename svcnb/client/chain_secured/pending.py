@@ -20,10 +20,11 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError, ExtraMissing, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
+from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
 
 SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
@@ -33,8 +34,6 @@ Kind = Literal["wallet", "usage key"]
 Stage = Literal["asked", "minted", "registering", "registered", "setting"]
 
 _KEY_BYTES: Final = 32
-_NONCE_BYTES: Final = 12
-_TAG_BYTES: Final = 16
 _FOLDER: Final = "SVCNB_PENDING"
 
 
@@ -162,8 +161,8 @@ class PendingFolder:
             )
         return record
 
-    def remove(self, record: PendingMint) -> None:
-        """Forgets a record."""
+    def delete(self, record: PendingMint) -> None:
+        """Deletes a record."""
         path = self._path(record.id)
         # With it go its copies of earlier versions, which hold the same secret.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
@@ -247,15 +246,19 @@ def _written(path: Path, content: bytes) -> Iterator[Path]:
 
 
 def _seal(key: bytes, content: bytes) -> bytes:
-    from Crypto.Cipher import AES
-
-    nonce = secrets.token_bytes(_NONCE_BYTES)
-    sealed, tag = AES.new(key, AES.MODE_GCM, nonce=nonce).encrypt_and_digest(content)
-    return nonce + sealed + tag
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    try:
+        return nonce + seal(key, nonce, content)
+    except ImportError as error:
+        raise _no_cipher() from error
 
 
 def _open(key: bytes, content: bytes) -> bytes:
-    from Crypto.Cipher import AES
+    try:
+        return unseal(key, content[:NONCE_BYTES], content[NONCE_BYTES:])
+    except ImportError as error:
+        raise _no_cipher() from error
 
-    nonce, sealed, tag = content[:_NONCE_BYTES], content[_NONCE_BYTES:-_TAG_BYTES], content[-_TAG_BYTES:]
-    return bytes(AES.new(key, AES.MODE_GCM, nonce=nonce).decrypt_and_verify(sealed, tag))
+
+def _no_cipher() -> ExtraMissing:
+    return ExtraMissing("records of unfinished mints are encrypted, which needs pycryptodome", "chain")

@@ -8,14 +8,24 @@ from typing import cast
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.ownership import Ownership
-from svcnb.client.errors import InvalidArgument, NotFound, SvcnbError
+from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
 from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.references import ActionRef, GroupRef, WalletRef, action_hash, group_id, raw_cid, wallet_address
+from svcnb.client.references import (
+    ActionRef,
+    GroupRef,
+    WalletRef,
+    action_hash,
+    group_id,
+    one_wallet_address,
+    raw_cid,
+    wallet_address,
+)
+from svcnb.client.resources.reading import absent
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -41,21 +51,22 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
             for number, address, name, text in entries
         ],
         of="wallets",
+        kind=Wallet,
     )
 
 
 def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
     """Removes a wallet's registration."""
-    return (yield from account.write("removeWalletDerivation", _one_wallet(wallet))).receipt
+    return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet))).receipt
 
 
-def _one_wallet(wallet: WalletRef) -> str:
-    address = wallet_address(wallet)
-    if not address.removeprefix("0x").strip("0"):
-        raise InvalidArgument(
-            "0 stands for every wallet, and one wallet is wanted here", hint="mine.wallets.list() shows them."
-        )
-    return address
+def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
+    """Reads one wallet."""
+    address = one_wallet_address(wallet)
+    for item in (yield from wallets(account, None)):
+        if item.wallet_address.lower() == address:
+            return item
+    raise absent(f"wallet {address}", "List them: mine.wallets.list().")
 
 
 # --- groups -------------------------------------------------------------------------------------------------------
@@ -83,7 +94,18 @@ def create_group(
 def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
     """Reads all groups."""
     entries = yield from account.every("listGroups", block=block)
-    return Listing([Group(id=number, name=name, description=text) for number, name, text in entries], of="groups")
+    return Listing(
+        [Group(id=number, name=name, description=text) for number, name, text in entries], of="groups", kind=Group
+    )
+
+
+def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
+    """Reads one group."""
+    number = group_id(group)
+    for item in (yield from groups(account)):
+        if item.id == number:
+            return item
+    raise absent(f"group {number}", "List them: mine.groups.list().")
 
 
 def update_group(
@@ -204,20 +226,24 @@ def register(
     return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
 
 
+def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
+    """Reads one registered action."""
+    hashed = _one_action(action)
+    for item in (yield from actions_of(account, None)):
+        if item.hashed_cid == hashed:
+            return item
+    raise absent(
+        f"action with the hash {hashed}",
+        "List them: mine.actions.list(). mine.actions.register(action, name=...) makes one known.",
+    )
+
+
 def update_action(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
     """Changes name or description of a registered action; what is left out stays."""
     hashed = _one_action(action)
-    known = yield from actions_of(account, None)
-    old = next((item for item in known if item.hashed_cid == hashed), None)
-    if old is None:
-        raise NotFound(
-            f"the account has no action with the hash {hashed}",
-            status=404,
-            code="not_found",
-            hint="mine.actions.list() shows them; mine.actions.register(action, name=...) makes one known.",
-        )
+    old = yield from get_action(account, hashed)
     merged = {
         "name": old.name if name is None else name,
         "description": old.description if description is None else description,
@@ -227,7 +253,7 @@ def update_action(
 
 
 def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Forgets an action and withdraws it from every group."""
+    """Deletes an action and withdraws it from every group."""
     return (yield from account.write("removeAction", int(_one_action(action), 16))).receipt
 
 
@@ -240,7 +266,7 @@ def actions_of(account: Ownership, group: GroupRef | None, block: int | None = N
     found = [
         RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text) for hashed, name, text in entries
     ]
-    return Listing(found, of="actions")
+    return Listing(found, of="actions", kind=RegisteredAction)
 
 
 def _one_action(action: ActionRef) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -23,12 +24,13 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
+from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
 
 T = TypeVar("T")
 
 
-class OnChainNoun:
+class OnChainNoun(Checked):
     """One noun of one account."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
@@ -62,9 +64,23 @@ class OnChainWallets(OnChainNoun):
         """Returns all wallets of the account, or those a group permits. The zero address stands for every wallet."""
         return self._do(flows.wallets(self._account, group))
 
-    def remove(self, wallet: WalletRef) -> Receipt:
-        """Removes a wallet's registration. It stays bound to this account for ever: no other one can register it."""
+    def delete(self, wallet: WalletRef) -> Receipt:
+        """Deletes a wallet's registration. It stays bound to this account for ever: no other one can register it."""
         return self._do(flows.remove_wallet(self._account, wallet))
+
+    def remove(self, wallet: WalletRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("wallets.remove", "wallets.delete")
+        return self.delete(wallet)
+
+    def get(self, wallet: WalletRef) -> Wallet:
+        """Returns one wallet of the account.
+
+        Raises:
+            InvalidArgument: It is not an address, or 0, the wildcard.
+            NotFound: The account has no such wallet.
+        """
+        return self._do(flows.get_wallet(self._account, wallet))
 
 
 class OnChainUsageKeys(OnChainNoun):
@@ -206,13 +222,26 @@ class OnChainUsageKeys(OnChainNoun):
         """
         return self._do(key_flows.update_metadata(self._account, key, name, description))
 
-    def remove(self, key: KeyRef) -> Receipt:
-        """Removes a usage key, for good.
+    def delete(self, key: KeyRef) -> Receipt:
+        """Deletes a usage key, for good.
 
         Raises:
             NotFound: The account has no such key.
         """
-        return self._do(key_flows.remove(self._account, key))
+        return self._do(key_flows.delete(self._account, key))
+
+    def remove(self, key: KeyRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        return self.delete(key)
+
+    def get(self, key: KeyRef) -> UsageKey:
+        """Returns one usage key as it is now, without its secret.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return self._do(key_flows.find(self._account, key))
 
 
 class OnChainGroups(OnChainNoun):
@@ -270,9 +299,14 @@ class OnChainGroups(OnChainNoun):
             )
         )
 
-    def remove(self, group: GroupRef) -> Receipt:
-        """Removes a group. Keys that name it keep the dead number, which is never used again."""
+    def delete(self, group: GroupRef) -> Receipt:
+        """Deletes a group. Keys that name it keep the dead number, which is never used again."""
         return self._do(flows.remove_group(self._account, group))
+
+    def remove(self, group: GroupRef) -> Receipt:
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        return self.delete(group)
 
     def contents(self, group: GroupRef) -> GroupContents:
         """Returns what a group permits: its actions and its wallets."""
@@ -302,6 +336,15 @@ class OnChainGroups(OnChainNoun):
         """
         return self._do(flows.withdraw_wallet(self._account, group, wallet))
 
+    def get(self, group: GroupRef) -> Group:
+        """Returns one group as it is now.
+
+        Raises:
+            InvalidArgument: It is not a group id, or 0, the wildcard.
+            NotFound: The account has no such group.
+        """
+        return self._do(flows.get_group(self._account, group))
+
 
 class OnChainActions(OnChainNoun):
     """Registered actions: names for CIDs. Registering grants nothing; groups do."""
@@ -327,9 +370,18 @@ class OnChainActions(OnChainNoun):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Forgets an action and withdraws it from every group of the account."""
+        """Deletes an action's registration and withdraws it from every group of the account."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """Returns all actions of the account, or those a group permits. The zero hash stands for every action."""
         return self._do(flows.actions_of(self._account, group))
+
+    def get(self, action: ActionRef) -> RegisteredAction:
+        """Returns one registered action.
+
+        Raises:
+            InvalidArgument: It does not name one action.
+            NotFound: The action is not registered.
+        """
+        return self._do(flows.get_action(self._account, action))

@@ -28,8 +28,25 @@ class Model(BaseModel):
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """What tables call a field whose name on the wire says little to people."""
 
+    categories: ClassVar[frozenset[str]] = frozenset({"status", "kind", "state", "source", "event", "change", "weight"})
+    """Text fields with few different values."""
+
+    unix_seconds: ClassVar[frozenset[str]] = frozenset()
+    """Fields that count seconds since 1970; 0 and None mean never."""
+
+    @classmethod
+    def framed(cls) -> dict[str, Any]:
+        """Returns name and type of the fields that a frame has: all except secrets and long texts."""
+        from svcnb.client.frames import is_secret
+
+        return {
+            name: field.annotation
+            for name, field in cls.model_fields.items()
+            if field.repr and not is_secret(field.annotation)
+        }
+
     def shown(self) -> dict[str, Any]:
-        """Returns the fields that displays and frames show, by name."""
+        """Returns the fields that displays show, by name."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
     def summary(self) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class UsageKey(Model):
     """The key itself, from creation only: store ``usage_api_key.reveal()`` somewhere safe."""
 
     quiet = frozenset({"expiration"})
+    unix_seconds = frozenset({"expiration"})
 
     @field_validator("expiration", mode="before")
     @classmethod

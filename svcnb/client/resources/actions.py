@@ -12,7 +12,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.references import ActionRef, GroupRef, action_hash, group_id, raw_cid
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
-from svcnb.client.resources.reading import PAGE_SIZE, every, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.wire.values import WILDCARD_HASH
@@ -88,7 +88,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     """Reads all actions."""
-    return every(lambda number: page(number, group=group), "actions")
+    return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
 def _one(action: ActionRef) -> str:
@@ -104,6 +104,16 @@ def _text(body: object) -> str:
     if not isinstance(body, str):
         raise TypeError("a text was expected")
     return body
+
+
+def get(action: ActionRef) -> Flow[RegisteredAction]:
+    """Reads one registered action."""
+    hashed = _one(action)
+    missing = absent(
+        f"action with the hash {hashed}",
+        "List them: svc.actions.list(). svc.actions.register(action, name=...) makes one known.",
+    )
+    return find(page, lambda item: item.hashed_cid == hashed, missing)
 
 
 class Actions(Resource):
@@ -139,7 +149,7 @@ class Actions(Resource):
         return self._do(update(action, name, description))
 
     def delete(self, action: ActionRef) -> None:
-        """Forgets an action and removes it from every group of the account. Costs one cent.
+        """Deletes an action's registration and removes it from every group of the account. Costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -149,6 +159,18 @@ class Actions(Resource):
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """Returns all actions of the account, or those a group permits. Free."""
         return self._do(listing(group))
+
+    def get(self, action: ActionRef) -> RegisteredAction:
+        """Returns one registered action. Free.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+
+        Raises:
+            InvalidArgument: It does not name one action.
+            NotFound: The action is not registered.
+        """
+        return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
         """Walks through the actions page by page; for accounts with very many. Free."""
@@ -182,6 +204,10 @@ class AsyncActions(AsyncResource):
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """See `Actions.list`."""
         return await self._do(listing(group))
+
+    async def get(self, action: ActionRef) -> RegisteredAction:
+        """See `Actions.get`."""
+        return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
         """See `Actions.iter`."""

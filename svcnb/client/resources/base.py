@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TypeVar
 
+from svcnb.checked import Checked
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.models.base import Model
 from svcnb.client.resources.reading import Pages
@@ -15,7 +16,7 @@ M = TypeVar("M", bound=Model)
 C = TypeVar("C", bound=type)
 
 
-class Resource:
+class Resource(Checked):
     """One noun of the synchronous client."""
 
     def __init__(self, session: SyncSession) -> None:
@@ -30,7 +31,7 @@ class Resource:
             yield from pages.take(self._session.drive(ask(page(pages.number))))
 
 
-class AsyncResource:
+class AsyncResource(Checked):
     """One noun of the asynchronous client."""
 
     def __init__(self, session: AsyncSession) -> None:

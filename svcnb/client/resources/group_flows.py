@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from svcnb.client.calls import Call, Flow, ask
-from svcnb.client.errors import InvalidArgument, NotFound, SvcnbError
+from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
 from svcnb.client.models.accounts import Account
 from svcnb.client.models.actions import RegisteredAction
@@ -23,7 +23,7 @@ from svcnb.client.references import (
     wallet_address,
 )
 from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
-from svcnb.client.resources.reading import PAGE_SIZE, every, member, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, member, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.protocol.wire.values import WILDCARD_HASH
@@ -64,9 +64,7 @@ def update(
 ) -> Flow[Group]:
     """Reads a group, lays the changes over it, and writes the whole back."""
     number = group_id(group)
-    old = next((item for item in (yield from listing()) if item.id == number), None)
-    if old is None:
-        raise NotFound(f"group {number} does not exist", status=404, code="not_found")
+    old = yield from get(number)
     permitted, rest = ([], []) if actions is None else _split(actions)
     if actions is None:
         permitted = _kept_actions(number, (yield from action_calls.listing(number)))
@@ -88,8 +86,8 @@ def update(
     return merged
 
 
-def remove(group: GroupRef) -> Flow[None]:
-    """Asks to remove a group."""
+def delete(group: GroupRef) -> Flow[None]:
+    """Asks to delete a group."""
     number = group_id(group)
     return ask(
         Call(
@@ -109,7 +107,13 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
 
 def listing() -> Flow[Listing[Group]]:
     """Reads all groups."""
-    return every(page, "groups")
+    return every(page, "groups", Group)
+
+
+def get(group: GroupRef) -> Flow[Group]:
+    """Reads one group."""
+    number = group_id(group)
+    return find(page, lambda item: item.id == number, absent(f"group {number}", "List them: svc.groups.list()."))
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:

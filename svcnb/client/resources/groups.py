@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.references import ActionRef, GroupRef, WalletRef
+from svcnb.client.renamed import renamed
 from svcnb.client.resources import group_flows as flows
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
@@ -46,6 +47,18 @@ class Groups(Resource):
         """Returns all groups of the account. Free."""
         return self._do(flows.listing())
 
+    def get(self, group: GroupRef) -> Group:
+        """Returns one group as it is now. Free.
+
+        Args:
+            group: The group, its number, or its text such as ``"7"`` or ``"0x7"``.
+
+        Raises:
+            InvalidArgument: It is not a group id, or 0, the wildcard.
+            NotFound: The account has no such group.
+        """
+        return self._do(flows.get(group))
+
     def iter(self) -> Iterator[Group]:
         """Walks through the groups page by page; for accounts with very many. Free."""
         return self._iterate(flows.page)
@@ -78,14 +91,19 @@ class Groups(Resource):
         """
         return self._do(flows.update(group, name, description, actions, wallets))
 
-    def remove(self, group: GroupRef) -> None:
-        """Removes a group. Costs one cent. Keys that name it keep the dead number, which is never used again.
+    def delete(self, group: GroupRef) -> None:
+        """Deletes a group. Costs one cent. Keys that name it keep the dead number, which is never used again.
 
         Raises:
             Forbidden: A usage key without ``can_delete_groups``.
             NotFound: The group does not exist.
         """
-        self._do(flows.remove(group))
+        self._do(flows.delete(group))
+
+    def remove(self, group: GroupRef) -> None:
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        self.delete(group)
 
     def contents(self, group: GroupRef) -> GroupContents:
         """Returns what a group permits: its actions and its wallets. Free."""
@@ -152,6 +170,10 @@ class AsyncGroups(AsyncResource):
         """See `Groups.list`."""
         return await self._do(flows.listing())
 
+    async def get(self, group: GroupRef) -> Group:
+        """See `Groups.get`."""
+        return await self._do(flows.get(group))
+
     def iter(self) -> AsyncIterator[Group]:
         """See `Groups.iter`."""
         return self._iterate(flows.page)
@@ -168,9 +190,14 @@ class AsyncGroups(AsyncResource):
         """See `Groups.update`."""
         return await self._do(flows.update(group, name, description, actions, wallets))
 
+    async def delete(self, group: GroupRef) -> None:
+        """See `Groups.delete`."""
+        await self._do(flows.delete(group))
+
     async def remove(self, group: GroupRef) -> None:
-        """See `Groups.remove`."""
-        await self._do(flows.remove(group))
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        await self.delete(group)
 
     async def contents(self, group: GroupRef) -> GroupContents:
         """See `Groups.contents`."""

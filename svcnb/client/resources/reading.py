@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import NotFound
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 
@@ -48,13 +49,32 @@ def identity(item: Model) -> object:
     return item.model_dump_json()  # for example an action whose hash the service hides
 
 
-def every(page: Callable[[int], Call[list[M]]], of: str) -> Flow[Listing[M]]:
+def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:
     """Reads all pages of a list."""
     pages = Pages[M]()
     items: list[M] = []
     while pages.more:
         items += pages.take((yield from ask(page(pages.number))))
-    return Listing(items, of=of)
+    return Listing(items, of=of, kind=kind)
+
+
+def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], missing: NotFound) -> Flow[M]:
+    """Reads a list page by page until it has the wanted entry.
+
+    Raises:
+        NotFound: The list has no such entry; the error is ``missing``.
+    """
+    pages = Pages[M]()
+    while pages.more:
+        for item in pages.take((yield from ask(page(pages.number)))):
+            if wanted(item):
+                return item
+    raise missing
+
+
+def absent(what: str, hint: str) -> NotFound:
+    """Returns the error for an entry that a list of the account does not contain."""
+    return NotFound(f"the account has no {what}", status=404, code="not_found", hint=hint)
 
 
 def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:

@@ -114,7 +114,7 @@ def until_approved(door: Door, timeout: float) -> Flow[Me]:
 def tokens(door: Door) -> Flow[Listing[TriggerToken]]:
     """Reads the user's tokens."""
     items = yield from ask(door.call("GET", "/api/tokens", models(TriggerToken), patience="read"))
-    return Listing(items, of="tokens")
+    return Listing(items, of="tokens", kind=TriggerToken)
 
 
 def revoke(door: Door, token: TriggerToken | str | None) -> Flow[None]:
@@ -197,7 +197,7 @@ def chain_config(
 def listing(door: Door) -> Flow[Listing[Trigger]]:
     """Reads all triggers."""
     items = yield from ask(door.call("GET", "/api/triggers", models(Trigger), patience="read"))
-    return Listing(items, of="triggers")
+    return Listing(items, of="triggers", kind=Trigger)
 
 
 def get(door: Door, trigger: Trigger | str) -> Flow[Trigger]:
@@ -256,7 +256,7 @@ def runs(door: Door, trigger: Trigger | str, limit: int | None, offset: int) -> 
         at += len(page)
         if len(page) < size:
             break
-    return Listing(list(found.values())[:limit], of="runs")
+    return Listing(list(found.values())[:limit], of="runs", kind=TriggerRun)
 
 
 def run_page(
@@ -311,7 +311,7 @@ def fire(
         raise InvalidArgument(
             f"the body has {len(content)} bytes, a webhook takes {MAX_WEBHOOK_BYTES}", hint="Send a reference instead."
         )
-    request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write)
+    request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
     answer: Answer = yield request
     if answer.status != 202:  # noqa: PLR2004 - the one status of a post that was taken
         raise failure(answer, config, request, Call("POST", "/webhook", nothing))

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from svcnb.client.calls import Answer, Call, Flow, ask
-from svcnb.client.errors import InvalidArgument, NotFound
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import KeyRef, group_ids, is_name, key_hash, key_reference
-from svcnb.client.resources.reading import PAGE_SIZE, every, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
 from svcnb.protocol.hashes import api_key_hash
 
 _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
+
+_NOTHING: Final[dict[str, Any]] = {
+    "execute_in_groups": [],
+    "manage_ipfs_ids_in_groups": [],
+    "add_pkp_to_groups": [],
+    "remove_pkp_from_groups": [],
+    "can_create_groups": False,
+    "can_delete_groups": False,
+    "can_create_pkps": False,
+}
+"""No permission at all. The live service requires every member."""
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Asks for a new usage key."""
     if not is_name(name):
         raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
-    body = {"name": name, "description": description} | _numbers(permissions)
+    body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
         secret = answer["usage_api_key"]
@@ -39,7 +50,7 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
 
 def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
     """Reads a key's record, lays the changes over it, and writes the whole back."""
-    old = yield from _find(key)
+    old = yield from get(key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
     yield from ask(
@@ -50,7 +61,7 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
 
 def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
     """Reads a key's record when needed, then replaces name and description alone."""
-    old = yield from _find(key)
+    old = yield from get(key)
     merged = {
         "name": old.name if name is None else name,
         "description": old.description if description is None else description,
@@ -60,8 +71,8 @@ def update_metadata(key: KeyRef, name: str | None, description: str | None) -> F
     return old.model_copy(update=merged)
 
 
-def remove(key: KeyRef) -> Flow[None]:
-    """Asks to remove a key."""
+def delete(key: KeyRef) -> Flow[None]:
+    """Asks to delete a key."""
     return ask(
         Call(
             "POST",
@@ -81,20 +92,17 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
 
 def listing() -> Flow[Listing[UsageKey]]:
     """Reads all usage keys."""
-    return every(page, "usage keys")
+    return every(page, "usage keys", UsageKey)
 
 
-def _find(key: KeyRef) -> Flow[UsageKey]:
+def get(key: KeyRef) -> Flow[UsageKey]:
+    """Reads one usage key."""
     hashed = key_hash(key)
-    found = next((item for item in (yield from listing()) if item.api_key_hash == hashed), None)
-    if found is None:
-        raise NotFound(
-            f"the account has no usage key with the hash {hashed}",
-            status=404,
-            code="not_found",
-            hint="svc.usage_keys.list() shows what there is; a removed key cannot come back.",
-        )
-    return found
+    missing = absent(
+        f"usage key with the hash {hashed}",
+        "svc.usage_keys.list() shows what there is; a deleted key cannot come back.",
+    )
+    return find(page, lambda item: item.api_key_hash == hashed, missing)
 
 
 def _numbers(permissions: dict[str, Any]) -> dict[str, Any]:

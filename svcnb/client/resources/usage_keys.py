@@ -8,10 +8,11 @@ from typing import TypeAlias
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef
+from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
 
-Groups: TypeAlias = "Iterable[GroupRef] | GroupRef"
+Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
 
 class UsageKeys(Resource):
@@ -70,6 +71,17 @@ class UsageKeys(Resource):
     def list(self) -> Listing[UsageKey]:
         """Returns all usage keys of the account, without their secrets. Free."""
         return self._do(usage_key_flows.listing())
+
+    def get(self, key: KeyRef) -> UsageKey:
+        """Returns one usage key as it is now, without its secret. Free.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return self._do(usage_key_flows.get(key))
 
     def iter(self) -> Iterator[UsageKey]:
         """Walks through the usage keys page by page; for accounts with very many. Free."""
@@ -133,13 +145,18 @@ class UsageKeys(Resource):
         """
         return self._do(usage_key_flows.update_metadata(key, name, description))
 
-    def remove(self, key: KeyRef) -> None:
-        """Removes a usage key for ever: from then on it is unknown (401). Costs one cent.
+    def delete(self, key: KeyRef) -> None:
+        """Deletes a usage key for ever: from then on it is unknown (401). Costs one cent.
 
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        self._do(usage_key_flows.remove(key))
+        self._do(usage_key_flows.delete(key))
+
+    def remove(self, key: KeyRef) -> None:
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        self.delete(key)
 
 
 @mirrors(UsageKeys)
@@ -177,6 +194,10 @@ class AsyncUsageKeys(AsyncResource):
     async def list(self) -> Listing[UsageKey]:
         """See `UsageKeys.list`."""
         return await self._do(usage_key_flows.listing())
+
+    async def get(self, key: KeyRef) -> UsageKey:
+        """See `UsageKeys.get`."""
+        return await self._do(usage_key_flows.get(key))
 
     def iter(self) -> AsyncIterator[UsageKey]:
         """See `UsageKeys.iter`."""
@@ -218,6 +239,11 @@ class AsyncUsageKeys(AsyncResource):
         """See `UsageKeys.update_metadata`."""
         return await self._do(usage_key_flows.update_metadata(key, name, description))
 
+    async def delete(self, key: KeyRef) -> None:
+        """See `UsageKeys.delete`."""
+        await self._do(usage_key_flows.delete(key))
+
     async def remove(self, key: KeyRef) -> None:
-        """See `UsageKeys.remove`."""
-        await self._do(usage_key_flows.remove(key))
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        await self.delete(key)

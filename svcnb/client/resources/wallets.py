@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.references import GroupRef, group_id
+from svcnb.client.references import GroupRef, WalletRef, group_id, one_wallet_address
 from svcnb.client.resources.base import AsyncResource, Resource, mirrors
-from svcnb.client.resources.reading import PAGE_SIZE, every, model, models
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, models
 
 
 def create() -> Flow[Wallet]:
@@ -35,7 +35,14 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
     """Reads all wallets."""
-    return every(lambda number: page(number, group=group), "wallets")
+    return every(lambda number: page(number, group=group), "wallets", Wallet)
+
+
+def get(wallet: WalletRef) -> Flow[Wallet]:
+    """Reads one wallet."""
+    address = one_wallet_address(wallet)
+    missing = absent(f"wallet {address}", "List them: svc.wallets.list().")
+    return find(page, lambda item: item.wallet_address.lower() == address, missing)
 
 
 class Wallets(Resource):
@@ -60,6 +67,18 @@ class Wallets(Resource):
         """
         return self._do(listing(group))
 
+    def get(self, wallet: WalletRef) -> Wallet:
+        """Returns one wallet of the account. Free.
+
+        Args:
+            wallet: The wallet or its address.
+
+        Raises:
+            InvalidArgument: It is not an address, or 0, the wildcard.
+            NotFound: The account has no such wallet.
+        """
+        return self._do(get(wallet))
+
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
         """Walks through the wallets page by page; for accounts with very many. Free."""
         return self._iterate(lambda number: page(number, group=group))
@@ -76,6 +95,10 @@ class AsyncWallets(AsyncResource):
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
         """See `Wallets.list`."""
         return await self._do(listing(group))
+
+    async def get(self, wallet: WalletRef) -> Wallet:
+        """See `Wallets.get`."""
+        return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
         """See `Wallets.iter`."""

@@ -14,6 +14,7 @@ from svcnb.client.secret import Secret
 from svcnb.client.signing.eth import NEEDS, eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
+from svcnb.errors import InvalidType
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
@@ -207,6 +208,10 @@ class LocalSigner(Signer):
 
 
 def _secret_bytes(key: Secret) -> bytes:
+    if not isinstance(key, Secret):  # not shown: it may be a key
+        raise InvalidType(
+            f"LocalSigner takes a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
+        )
     try:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:

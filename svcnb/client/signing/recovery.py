@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from svcnb.checked import checked
 from svcnb.client.errors import SigningError
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.protocol.errors import MalformedSignature, MalformedValue
@@ -11,6 +12,7 @@ from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import personal_digest, recover_address
 
 
+@checked
 def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str:
     """The address whose key made a signature.
 
@@ -32,6 +34,7 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
         raise SigningError(error.message, hint=error.hint) from error
 
 
+@checked
 def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> bool:
     """Whether the key of an address made a signature.
 

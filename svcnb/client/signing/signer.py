@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from svcnb.checked import Checked
 
-class Signer(ABC):
+
+class Signer(Checked, ABC):
     """A wallet that signs typed data.
 
     A wallet whose owner is asked elsewhere, such as one in a browser, cannot answer while Python waits: it overrides

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError
+from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 
 if TYPE_CHECKING:
     import httpx
@@ -50,6 +51,7 @@ class StreamConnection:
         self._ids = count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._lost: ConnectionLost | None = None
+        self._parsing: set[asyncio.Task[None]] = set()
         self._task = asyncio.create_task(self._listen(), name="svcnb-chain-answers")
 
     @classmethod
@@ -70,7 +72,8 @@ class StreamConnection:
         self._waiting[number] = answer
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         try:
-            self._writer.write(json.dumps(message).encode() + b"\n")
+            text = await offload(json.dumps, message) if is_large(params) else json.dumps(message)
+            self._writer.write(text.encode() + b"\n")
             await self._writer.drain()
             async with asyncio.timeout(_TIMEOUT_S):
                 return await answer
@@ -83,8 +86,10 @@ class StreamConnection:
 
     async def close(self) -> None:
         """As in `Connection`."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        tasks = [self._task, *self._parsing]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
@@ -93,7 +98,10 @@ class StreamConnection:
         reason = "it closed the connection"
         try:
             while line := await self._reader.readline():
-                self._hear(json.loads(line))
+                if len(line) > LARGE_BYTES:
+                    self._parse_beside(line)  # answers behind it need not wait
+                else:
+                    self._hear(json.loads(line))
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
@@ -101,6 +109,19 @@ class StreamConnection:
             for answer in self._waiting.values():
                 if not answer.done():
                     answer.set_exception(self._lost)
+
+    def _parse_beside(self, line: bytes) -> None:
+        parsing = asyncio.create_task(self._hear_large(line))
+        self._parsing.add(parsing)
+        parsing.add_done_callback(self._parsing.discard)
+
+    async def _hear_large(self, line: bytes) -> None:
+        try:
+            message = await offload(json.loads, line)
+        except ValueError:
+            self._task.cancel()  # what follows an answer that cannot be read is not known either
+            return
+        self._hear(message)
 
     def _hear(self, message: dict[str, Any]) -> None:
         answer = self._waiting.get(message.get("id") or 0)
@@ -133,7 +154,7 @@ class HttpConnection:
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
         try:
             answer = await self._client.post(self._url, json=message)
-            content = answer.json()
+            content = await offload(answer.json) if len(answer.content) > LARGE_BYTES else answer.json()
         except httpx.HTTPError as error:
             raise ChainUnavailable(f"{method}: {type(error).__name__}") from error
         except ValueError as error:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from svcnb.emulator.chain.genesis import ANVIL, ETHEREUMJS, Genesis
+from svcnb.protocol.in_page import IN_PAGE
 
 if TYPE_CHECKING:
     import asyncio
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from svcnb.emulator.chain.connection import Connection
 
 Engine = Literal["anvil", "ethereumjs"]
-
-IN_PAGE: Final = sys.platform == "emscripten"
-"""Whether this interpreter runs in the page of a browser, where there are no processes."""
 
 
 class Node(Protocol):

@@ -17,15 +17,22 @@ from svcnb.emulator.chain.errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    RESPONSE_TOO_LARGE,
+    TRANSACTION_REJECTED,
     ChainUnavailable,
     RpcError,
 )
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
-from svcnb.emulator.chain.transactions import TransactionInvalid
+from svcnb.emulator.chain.transactions import TransactionInvalid, read as read_transaction
+from svcnb.emulator.platform.offload import is_large, offload, text_chars
 from svcnb.emulator.platform.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
+MAX_BATCH_CHARS: Final = 25_000_000
+"""Most characters in the answers to one batch, as at Geth (`BatchResponseMaxSize`)."""
+MAX_TRANSACTION_BYTES: Final = 131_072
+"""Longest signed transaction, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_DEPTH: Final = 64
 """How deep parameters may be nested; the node's own limit is 128."""
 _PASSED_ON: Final = frozenset(
@@ -64,6 +71,11 @@ _PASSED_ON: Final = frozenset(
     }
 )
 _CALLS: Final = frozenset({"eth_call", "eth_estimateGas"})
+_AT_ONCE: Final = 8
+"""Requests of one batch that the node works on at once."""
+_SHOWN: Final = 80
+_LONG_TRANSACTION: Final = 4_096
+"""Bytes from which on a transaction is read outside of the event loop: each may be an item of its own."""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
@@ -101,10 +113,28 @@ class Gateway:
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
             # One after another: a later request may read what an earlier one writes.
-            answers = [await self._one(request) for request in body]
+            answers = await self._all(body, at_once=1)
         else:
-            answers = await asyncio.gather(*(self._one(request) for request in body))
+            answers = await self._all(body, at_once=_AT_ONCE)
         return [answer for answer in answers if answer is not None] or None
+
+    async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
+        """The answers to a batch. Those that do not fit `MAX_BATCH_CHARS` any more are errors, as at Geth."""
+        turns = asyncio.Semaphore(at_once)
+        left = MAX_BATCH_CHARS
+
+        async def one(request: Any) -> dict[str, Any] | None:
+            nonlocal left
+            async with turns:
+                answer = await self._one(request) if left > 0 else None
+                if answer is not None:
+                    left -= await offload(text_chars, answer) if is_large(answer) else text_chars(answer)
+                if left > 0:
+                    return answer
+                number = request.get("id") if isinstance(request, dict) else None
+                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: ask for less in one batch"))
+
+        return await asyncio.gather(*map(one, body))
 
     async def _one(self, request: Any) -> dict[str, Any] | None:
         number = request.get("id") if isinstance(request, dict) else None
@@ -122,9 +152,9 @@ class Gateway:
         return None if is_notification else answer
 
     async def _result(self, request: Any) -> Any:
-        method, params = _read(request)
+        method, params = await offload(_read, request) if is_large(request) else _read(request)
         if method in {_SEND, _SEND_SYNC}:
-            receipt = await self._chain.submit(_raw(params))
+            receipt = await self._submit(_raw(params))
             return receipt if method == _SEND_SYNC else receipt["transactionHash"]
         params = bounded(method, params)
         if method in _CALLS:
@@ -132,6 +162,11 @@ class Gateway:
         if method in _PASSED_ON:
             return await self._chain.request(method, *params)
         raise _refused(method)
+
+    async def _submit(self, raw: bytes) -> dict[str, Any]:
+        if isinstance(self._chain, LocalChain) and len(raw) > _LONG_TRANSACTION:
+            return await self._chain.send(await offload(read_transaction, raw))
+        return await self._chain.submit(raw)
 
     async def _call(self, method: str, params: list[Any]) -> Any:
         block = params[1] if len(params) > 1 else None
@@ -169,6 +204,9 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
         raise RpcError(INVALID_PARAMS, "params must hold one signed transaction as 0x hex")
+    size = len(params[0]) // 2 - 1
+    if size > MAX_TRANSACTION_BYTES:
+        raise RpcError(TRANSACTION_REJECTED, f"oversized data: transaction size {size}, limit {MAX_TRANSACTION_BYTES}")
     try:
         return bytes.fromhex(params[0][2:])
     except ValueError as error:
@@ -192,7 +230,8 @@ def _refused(method: str) -> RpcError:
         hint = "subscriptions need a web socket: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
     else:
         hint = "see the list of methods in the documentation"
-    return RpcError(METHOD_NOT_FOUND, f"the method {method} does not exist or is not available: {hint}")
+    shown = method if len(method) <= _SHOWN else method[: _SHOWN - 1] + "…"
+    return RpcError(METHOD_NOT_FOUND, f"the method {shown} does not exist or is not available: {hint}")
 
 
 def _failure(number: Any, error: RpcError) -> dict[str, Any]:

@@ -170,7 +170,10 @@ class LocalChain:
             ChainUnavailable: The chain or the database is down.
             TransactionInvalid: The bytes are no transaction.
         """
-        transaction = read_transaction(raw)
+        return await self.send(read_transaction(raw))
+
+    async def send(self, transaction: Transaction) -> dict[str, Any]:
+        """As `submit`, for a transaction that was read already."""
         chain_id = self._replica.genesis.chain_id
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.chain.connection import ConnectionLost, result_of
-from svcnb.emulator.page import import_module
+from svcnb.protocol.in_page import load_script
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.genesis import Genesis
@@ -52,8 +52,7 @@ class PageNode:
     @classmethod
     async def start(cls, genesis: Genesis) -> PageNode:
         """Starts it at its first block."""
-        module = await import_module(BUNDLE)
-        return cls(await module.DevelopmentNode.create(genesis.as_request()))
+        return cls(await load_script(BUNDLE).DevelopmentNode.create(genesis.as_request()))
 
     async def stop(self) -> None:
         """As in `svcnb.emulator.chain.engines.Node`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -153,7 +154,7 @@ class ControlPlane:
         """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
         self._faults.clear()
         self._forgiven.clear()
-        self._outbound.configure(self._settings.network_policy, self._settings.network_file)
+        await asyncio.to_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
         await self._saved.reset()
         return _DONE
 
@@ -276,10 +277,21 @@ class ControlPlane:
     async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
         """Sets what happens to outbound requests of actions."""
         try:
-            self._outbound.configure(body.policy, None if body.file is None else Path(body.file))
+            await asyncio.to_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
             raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
         return self._network()
+
+    def _recording(self, name: str | None) -> Path | None:
+        """The file of a recording, in the folder of the setting if there is one."""
+        folder = self._settings.recordings
+        if name is None or folder is None:
+            return None if name is None else Path(name)
+        if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
+            raise ValueError(
+                f"invalid file {name[:80]!r}: recordings are in one folder here, give a name without a path"
+            )
+        return folder / name
 
     def _network(self) -> dict[str, Any]:
         configured = self._outbound

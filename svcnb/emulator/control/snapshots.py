@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.billing.shared_holds import HOLDS
 from svcnb.emulator.platform.database import Connection, inserting
+from svcnb.emulator.platform.offload import offload
 from svcnb.emulator.platform.schema import META, Table, tables
 from svcnb.protocol.nesting import parse
 
@@ -95,10 +96,12 @@ class Snapshots:
             chain = await self._chain.export_snapshot()
             clock, randomness = json.dumps(self._clock.state()), json.dumps(self._randomness.state())
 
+            content = await offload(_packed, await self._store.run(_content))
+
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 _remove(connection, name)
-                connection.insert("snapshots", **row, content=_pack(connection))
+                connection.insert("snapshots", **row, content=content)
 
             await self._store.run(work)
 
@@ -123,8 +126,9 @@ class Snapshots:
             if row is None:
                 return False
             self._clock.check(parse(row["clock"]))  # before anything is replaced
+            content = await offload(_unpacked, row["content"])
             await self._chain.import_snapshot(row["chain"])
-            await self._store.run(lambda connection: _unpack(connection, row["content"]))
+            await self._store.run(lambda connection: _write(connection, content))
             self._randomness.restore(parse(row["randomness"]))
             self._clock.restore(parse(row["clock"]))
             await self._on_exchange()
@@ -156,17 +160,25 @@ def _remove(connection: Connection, name: str) -> bool:
     return bool(connection.run("DELETE FROM snapshots WHERE name = :name", name=name))
 
 
-def _pack(connection: Connection) -> bytes:
-    content = {
-        each.name: [[_plain(value) for value in row] for row in connection.rows(f"SELECT * FROM {each.name}")]  # noqa: S608 - our own names
+def _content(connection: Connection) -> dict[str, list[Any]]:
+    return {
+        each.name: list(connection.rows(f"SELECT * FROM {each.name}"))  # noqa: S608 - our own names
         for each in tables()
         if each.name not in _OURS and not each.name.startswith(_CHAIN)
     }
-    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
 
 
-def _unpack(connection: Connection, packed: bytes) -> None:
+def _packed(content: dict[str, list[Any]]) -> bytes:
+    plain = {name: [[_plain(value) for value in row] for row in rows] for name, rows in content.items()}
+    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode(), 1)
+
+
+def _unpacked(packed: bytes) -> dict[str, list[list[Any]]]:
     content: dict[str, list[list[Any]]] = parse(zlib.decompress(packed))
+    return content
+
+
+def _write(connection: Connection, content: dict[str, list[list[Any]]]) -> None:
     _wipe(connection)
     for each in tables():
         if rows := content.get(each.name):

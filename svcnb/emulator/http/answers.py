@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from starlette.responses import Response
 
 from svcnb.emulator.errors import ServiceError, StructuredError
+from svcnb.emulator.platform.offload import is_large, offload
 
 JSON_TYPE = "application/json"
 
@@ -36,6 +37,18 @@ def answer(value: object, status: int = 200, headers: Mapping[str, str] | None =
         headers: Further headers.
     """
     return Response(encode(value), status, dict(headers) if headers else None, JSON_TYPE)
+
+
+async def answered(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """As `answer`. A large value is written outside of the event loop.
+
+    Args:
+        value: The body.
+        status: HTTP status.
+        headers: Further headers.
+    """
+    content = await offload(encode, value) if is_large(value) else encode(value)
+    return Response(content, status, dict(headers) if headers else None, JSON_TYPE)
 
 
 def failure(error: ServiceError, docs_base: str) -> Response:

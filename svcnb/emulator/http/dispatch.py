@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError, Unavailable
-from svcnb.emulator.http.answers import JSON_TYPE, answer
+from svcnb.emulator.http.answers import JSON_TYPE, answered
 from svcnb.emulator.http.body import parse, read_bytes, require_plain, validate
 from svcnb.emulator.http.endpoint import Call, Endpoint, Hold
 from svcnb.emulator.platform.forgiven import Forgiven
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,7 +60,7 @@ class Dispatcher:
         if isinstance(result, Response):
             result.headers.update(call.headers)
             return result
-        return answer(result, headers=call.headers)
+        return await answered(result, headers=call.headers)
 
     async def _given(self, call: Call) -> Any:
         endpoint = call.endpoint
@@ -71,7 +73,9 @@ class Dispatcher:
         elif endpoint.request is not None:
             require_plain(call.request)
             data = await read_bytes(call.request, self._max_body_bytes)
-            given = validate(endpoint.body_adapter, await parse(data), strict=strict, forgiven=forgiven)
+            value = await parse(data)
+            check = partial(validate, endpoint.body_adapter, value, strict=strict, forgiven=forgiven)
+            given = await offload(check) if len(data) > LARGE_BYTES else check()
         else:
             return None
         self._forgive(endpoint, forgiven)

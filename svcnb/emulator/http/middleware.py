@@ -31,6 +31,7 @@ _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
+_MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
 """Paths that every page may use: webhooks are public (specification 5.3), and the health is no secret."""
@@ -128,7 +129,9 @@ class Middleware:
             if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
                 await self._preflight(asked, extra, send)
                 return
-        refusal = None if path.startswith(_PUBLIC_PREFIXES) else self._foreign(scope, headers, trusted=trusted)
+        refusal = _check_query(scope)
+        if refusal is None and not path.startswith(_PUBLIC_PREFIXES):
+            refusal = self._foreign(scope, headers, trusted=trusted)
         if refusal is not None:
             response = failure(refusal, self._docs_base)
             response.raw_headers.extend(extra)
@@ -241,6 +244,18 @@ _LOOKED_AT: Final = frozenset(
         b"access-control-request-private-network",
     }
 )
+
+
+def _check_query(scope: Scope) -> StructuredError | None:
+    """Why a query string is not read, None where it is. Ten thousands of parameters take longer than a request may."""
+    found = scope["query_string"].count(b"&") + 1
+    if found <= _MAX_PARAMETERS:
+        return None
+    return StructuredError(
+        400,
+        f"The query string has {found} parameters, at most {_MAX_PARAMETERS} are read.",
+        fix="Send the parameters of the endpoint, each once.",
+    )
 
 
 def _failed(scope: Scope) -> StructuredError:

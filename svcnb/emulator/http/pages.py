@@ -6,6 +6,7 @@ Everything comes from this server, so the pages work without internet.
 from __future__ import annotations
 
 from collections.abc import Callable
+from gzip import decompress
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
@@ -94,8 +95,16 @@ async def _asset(call: Call, _given: None) -> Response:
     media_type = _ASSETS.get(name)
     if media_type is None:
         raise _no_page(call)
-    data = files("svcnb.emulator").joinpath("static", "swagger", name).read_bytes()
-    return Response(data, media_type=media_type, headers={"Cache-Control": "max-age=3600"})
+    headers = {"Cache-Control": "max-age=3600", "Vary": "Accept-Encoding"}
+    folder = files("svcnb.emulator").joinpath("static", "swagger")
+    if media_type.startswith("image/"):
+        return Response(folder.joinpath(name).read_bytes(), media_type=media_type, headers=headers)
+    data = folder.joinpath(f"{name}.gz").read_bytes()  # compressed when the package is built
+    if "gzip" in call.request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        data = decompress(data)
+    return Response(data, media_type=media_type, headers=headers)
 
 
 async def _docs(call: Call, _given: None) -> Response:

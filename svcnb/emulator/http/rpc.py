@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from svcnb.emulator.http.answers import answer
+from svcnb.emulator.http.answers import answer, answered
 from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.platform.faults import Faults
@@ -45,4 +45,4 @@ class RpcGateway:
             )
         await self._faults.check("chain")
         reply = await self._answer_rpc(body)
-        return Response(status_code=204) if reply is None else answer(reply)
+        return Response(status_code=204) if reply is None else await answered(reply)

@@ -7,10 +7,8 @@ wallet is bound in: whoever may use the wallet can decrypt, from any action.
 from __future__ import annotations
 
 import binascii
-from typing import Final
 
-NONCE_BYTES: Final = 12
-TAG_BYTES: Final = 16
+from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES, seal, unseal
 
 
 class CipherError(ValueError):
@@ -32,10 +30,6 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
         CipherError: The text holds a lone surrogate.
         ValueError: Key or nonce has another length.
     """
-    from Crypto.Cipher import AES
-
-    if len(secret) != AES.key_size[-1] or len(nonce) != NONCE_BYTES:
-        raise ValueError(f"AES-256-GCM wants a key of {AES.key_size[-1]} bytes and a nonce of {NONCE_BYTES}")
     try:
         plain = text.encode()
     except UnicodeEncodeError as error:
@@ -43,8 +37,7 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
             f"the message cannot be encrypted: character {error.start} is half of a surrogate pair, which UTF-8 "
             "cannot hold; send whole characters"
         ) from None
-    sealed, tag = AES.new(secret, AES.MODE_GCM, nonce=nonce, mac_len=TAG_BYTES).encrypt_and_digest(plain)
-    return (nonce + sealed + tag).hex()
+    return (nonce + seal(secret, nonce, plain)).hex()
 
 
 def decrypt(secret: bytes, ciphertext: str) -> str:
@@ -60,8 +53,6 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
     Raises:
         CipherError: Not hex, too short, changed, or made with another wallet.
     """
-    from Crypto.Cipher import AES
-
     try:
         # Not bytes.fromhex, which lets blanks through.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
@@ -72,9 +63,8 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
             f"the ciphertext has {len(raw)} bytes, a nonce and a tag alone have {NONCE_BYTES + TAG_BYTES}: "
             "pass on exactly what Encrypt returned"
         )
-    nonce, sealed, tag = raw[:NONCE_BYTES], raw[NONCE_BYTES:-TAG_BYTES], raw[-TAG_BYTES:]
     try:
-        return AES.new(secret, AES.MODE_GCM, nonce=nonce, mac_len=TAG_BYTES).decrypt_and_verify(sealed, tag).decode()
+        return unseal(secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:]).decode()
     except UnicodeDecodeError:
         raise CipherError("the ciphertext decrypts to bytes that are no UTF-8 text: only texts are supported") from None
     except ValueError:

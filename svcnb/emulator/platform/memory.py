@@ -73,6 +73,8 @@ class MemoryKeeper:
 
     async def run(self) -> None:
         """Looks now and again until it is cancelled."""
+        # What was made at the start stays until the end: a collection need not visit it, and takes a fifth of the time.
+        gc.freeze()
         while True:
             await self.look()
             await asyncio.sleep(self._look_s)

@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, Final, ParamSpec, TypeVar
 
+from svcnb.protocol.in_page import IN_PAGE
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -35,30 +37,55 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Its arguments.
         **kwargs: Its arguments by name.
     """
+    if IN_PAGE:  # which has one thread
+        return work(*args, **kwargs)
     return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
 
 
 def is_large(value: object) -> bool:
-    """Whether a JSON value has more than `LARGE_BYTES` of text or more than 2,000 members. Takes under 1 ms."""
+    """Whether a value has more than `LARGE_BYTES` of text or more than 2,000 members. Takes under 1 ms.
+
+    Args:
+        value: Made of JSON types and of objects with attributes, such as wire models.
+    """
     left = LARGE_BYTES
     pending = [value]
     for _ in range(_LOOKED_AT):
         if not pending:
             return False
         found = pending.pop()
-        if isinstance(found, str):
+        if isinstance(found, str | bytes):
             left -= len(found)
-        elif isinstance(found, (list, dict)):
+        elif isinstance(found, (list, tuple, dict)):
             if len(found) > _LOOKED_AT:
                 return True
             if isinstance(found, dict):
-                left -= sum(map(len, found))
+                left -= sum(len(name) for name in found if isinstance(name, str))
                 pending.extend(found.values())
             else:
                 pending.extend(found)
+        elif isinstance(members := getattr(found, "__dict__", None), dict):
+            pending.extend(members.values())
         if left < 0:
             return True
     return bool(pending)
+
+
+def text_chars(value: object) -> int:
+    """Characters of a JSON value's strings and names, and 8 for each member. For large values, call it by `offload`."""
+    found = 0
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            found += len(each)
+        elif isinstance(each, list):
+            found += 8 * len(each)
+            pending.extend(each)
+        elif isinstance(each, dict):
+            found += 8 * len(each) + sum(map(len, each))
+            pending.extend(each.values())
+    return found
 
 
 class FairQueue:

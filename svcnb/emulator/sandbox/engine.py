@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svcnb.protocol.in_page import IN_PAGE
+
 if TYPE_CHECKING:
     from svcnb.emulator.sandbox.protocol import Engine
     from svcnb.emulator.settings import Settings
@@ -22,6 +24,10 @@ def make_engine(settings: Settings) -> Engine:
         PartMissing: Deno or an engine's bundle is not on this machine.
     """
     concurrency, vocabulary = settings.action_concurrency, settings.vocabulary
+    if IN_PAGE:
+        from svcnb.emulator.sandbox.page_engine import PageEngine
+
+        return PageEngine(settings.limits, concurrency=concurrency, vocabulary=vocabulary)
     if settings.action_engine == "fast":
         from svcnb.emulator.sandbox.fast import FastEngine
 

@@ -23,7 +23,7 @@ NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
 # The engine ends a run at its deadline by itself and serves on. Where it cannot, the process is ended a little later.
-_GRACE_S = 0.05
+GRACE_S = 0.05
 # The image twice, the compiled engines, and what grows beside them.
 _OWN_MIB = 256
 
@@ -82,7 +82,7 @@ class FastEngine(PooledEngine):
 
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
         trace = Trace(NAME, isolate.grown_bytes)
-        return Session(isolate, host, limits, trace, busy_ms=self._busy_ms, grace_s=_GRACE_S)
+        return Session(isolate, host, limits, trace, busy_ms=self._busy_ms, grace_s=GRACE_S)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:
         self._pool.give(isolate, again=outcome is not None and session.answered and not session.lowered)

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.encryption import NONCE_BYTES, TAG_BYTES, CipherError, decrypt, encrypt
+from svcnb.emulator.keys.encryption import CipherError, decrypt, encrypt
 from svcnb.emulator.keys.secp import address_of, compressed_public_key
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
+from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES
 from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, MAX_OUTBOUND_PER_RUN, ActionLimits
 
 if TYPE_CHECKING:

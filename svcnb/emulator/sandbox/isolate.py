@@ -12,7 +12,7 @@ from typing import cast
 from svcnb.emulator.platform.reachable import is_stopped
 from svcnb.emulator.sandbox.process import Exit, Process, ProcessHost, error_file, read_error_file
 
-_READY = b"R"
+READY = b"R"
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -254,7 +254,7 @@ class Isolate(asyncio.Protocol):
         if self._on_data is not None:
             self._on_data(data)
         elif not self._ready.done():
-            if data == _READY:
+            if data == READY:
                 self._ready.set_result(None)
             else:
                 self._ready.set_exception(StartFailed(f"it greeted with {data[:64]!r}"))

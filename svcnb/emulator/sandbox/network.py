@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, is_public
 from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
+from svcnb.emulator.sandbox.content_coding import ACCEPTED, BadCoding, decoded
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
-from svcnb.emulator.sandbox.recording import Recording
+from svcnb.emulator.sandbox.recording import Recording, RecordingError
 from svcnb.protocol.limits import (
     MAX_HELD_BYTES,
     MAX_HELD_BYTES_PER_ACCOUNT,
@@ -54,6 +55,7 @@ class Network:
     ) -> None:
         self._addresses = addresses or AddressPolicy()
         self._client: httpx.AsyncClient | None = None
+        self._making = asyncio.Lock()
         self._connections = FairLimit(MAX_OUTBOUND, MAX_OUTBOUND_PER_ACCOUNT, OUTBOUND_WAIT_S)
         self._held = FairLimit(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_ACCOUNT, OUTBOUND_WAIT_S)
         self.policy: Policy = "allow"
@@ -119,19 +121,23 @@ class Network:
             return found
         response = await self._send(request, limits, account)
         if policy == "record" and recording is not None:
-            await recording.add(request, response)
+            try:
+                await recording.add(request, response)
+            except RecordingError as error:
+                for give_back in response.held:
+                    give_back()
+                raise _refused(str(error)) from None
         return response
 
     async def _send(self, request: FetchRequest, limits: ActionLimits, account: str) -> FetchResponse:
+        client = await self._get_client()
         import httpx
 
-        if self._client is None:
-            self._client = self._new_client()
         headers = [(name, value) for name, value in request.headers if name.lower() not in _NOT_FORWARDED]
         try:
             async with asyncio.timeout(limits.fetch_timeout_ms / 1000), self._connections.hold(account):
-                built = self._client.build_request(request.method, request.url, headers=headers, content=request.body)
-                response = await self._client.send(built, stream=True, follow_redirects=request.redirect == "follow")
+                built = client.build_request(request.method, request.url, headers=headers, content=request.body)
+                response = await client.send(built, stream=True, follow_redirects=request.redirect == "follow")
                 try:
                     if request.redirect == "error" and response.has_redirect_location:
                         raise _refused("it was redirected, and redirect is 'error'")
@@ -146,6 +152,8 @@ class Network:
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of answers, all accounts {MAX_OUTBOUND} and {MAX_HELD_BYTES}"
             ) from None
         except AddressRefused as error:
+            raise _refused(str(error)) from None
+        except BadCoding as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise _refused(f"{type(error).__name__} {error}".strip()) from None
@@ -166,7 +174,8 @@ class Network:
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()
         try:
-            async for chunk in response.aiter_bytes(SMALL_ANSWER_BYTES):
+            coding = response.headers.get("content-encoding", "")
+            async for chunk in decoded(response.aiter_raw(SMALL_ANSWER_BYTES), coding):
                 data += chunk
                 if len(data) > max_bytes:
                     raise _refused(  # noqa: TRY301 - what is held is given back here
@@ -183,6 +192,13 @@ class Network:
             raise
         return data if held else bytes(data), held
 
+    async def _get_client(self) -> httpx.AsyncClient:
+        # Made in a thread: loading httpx and the system's certificates takes half a second.
+        async with self._making:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._new_client)
+            return self._client
+
     def _new_client(self) -> httpx.AsyncClient:
         from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -196,7 +212,7 @@ class Network:
             cookies=no_cookies,
             max_redirects=_MAX_REDIRECTS,
             timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
-            headers={"user-agent": "svcnb-action"},
+            headers={"user-agent": "svcnb-action", "accept-encoding": ACCEPTED},
         )
 
 

@@ -136,8 +136,8 @@ class PooledEngine(ABC):
         """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
         if self._stopped:
             raise EngineUnavailable("the engine does not run")
-        if not source.strip("".join(_BLANK)):
-            return _nothing_to_do(self._name)
+        if is_blank(source):
+            return nothing_to_do(self._name)
         came = time.monotonic()
         async with self._places.held_by(host.account):
             return await self._run(source, params, limits, host, came)
@@ -217,7 +217,12 @@ class PooledEngine(ABC):
         )
 
 
-def _nothing_to_do(engine: str) -> Outcome:
+def is_blank(source: str) -> bool:
+    """Whether a source holds ASCII whitespace alone."""
+    return not source.strip("".join(_BLANK))
+
+
+def nothing_to_do(engine: str) -> Outcome:
     """Code of ASCII whitespace alone succeeds and does nothing (reference facts 5.1)."""
     trace = Trace(engine)
     trace.add("start")

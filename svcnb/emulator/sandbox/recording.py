@@ -15,15 +15,22 @@ import asyncio
 import base64
 import json
 import os
+import stat
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
 from svcnb.protocol.nesting import parse
 
 VERSION = 1
+MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
+"""Most bytes of bodies in one recording, beyond which nothing is added; they are held in memory while it is used."""
+MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
+"""Largest file that is read: UTF-8 takes at most four bytes for a character."""
+_HEAD: Final = f'{{\n  "version": {VERSION},\n  "exchanges": [\n'
+_TAIL: Final = "\n  ]\n}\n"
 
 _Key = tuple[str, str, bytes]
 
@@ -40,17 +47,20 @@ class Recording:
         must_exist: Whether a missing file is an error (replay) or an empty recording (record).
 
     Raises:
-        RecordingError: It is missing, is no JSON, or is of another version.
+        RecordingError: It is missing, too large, no JSON, or of another version.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:
         self.path = path
-        self._exchanges: list[dict[str, Any]] = []
+        self._texts: list[str] = []
+        self._chars = 0
         self._answers: dict[_Key, list[FetchResponse]] = {}
         self._played: Counter[_Key] = Counter()
         self._lock = asyncio.Lock()
         try:
-            text = path.read_text(encoding="utf-8")
+            text = _read(path)
+        except UnicodeDecodeError as error:
+            raise RecordingError(f"the recording {path} is not a recording: {error.reason}") from None
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
@@ -64,7 +74,9 @@ class Recording:
             if content["version"] != VERSION:
                 raise RecordingError(f"the recording {path} has version {content['version']}, want {VERSION}")
             for exchange in content["exchanges"]:
-                self._keep(exchange)
+                self._remember(exchange)
+                if not must_exist:
+                    self._keep(_text(exchange))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordingError):
                 raise
@@ -81,13 +93,31 @@ class Recording:
         return answer
 
     async def add(self, request: FetchRequest, response: FetchResponse) -> None:
-        """Appends an exchange and writes the file, whole or not at all."""
-        async with self._lock:
-            self._keep(_exchange(request, response))
-            text = json.dumps({"version": VERSION, "exchanges": self._exchanges}, indent=2, ensure_ascii=False)
-            await asyncio.to_thread(_write, self.path, text + "\n")
+        """Appends an exchange and writes the file, whole or not at all.
 
-    def _keep(self, exchange: dict[str, Any]) -> None:
+        Raises:
+            RecordingError: The recording would hold more than `MAX_RECORDING_BYTES`, or cannot be written.
+        """
+        async with self._lock:
+            await asyncio.to_thread(self._add, request, response)
+
+    def _add(self, request: FetchRequest, response: FetchResponse) -> None:
+        if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
+            raise RecordingError(
+                f"the recording {self.path.name} is full: it may hold {MAX_RECORDING_BYTES} bytes; record into "
+                "another file"
+            )
+        self._keep(_text(_exchange(request, response)))
+        try:
+            _write(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
+        except OSError as error:
+            raise RecordingError(f"the recording {self.path} cannot be written: {error.strerror}") from None
+
+    def _keep(self, text: str) -> None:
+        self._chars += len(text)
+        self._texts.append(text)
+
+    def _remember(self, exchange: dict[str, Any]) -> None:
         asked, answered = exchange["request"], exchange["response"]
         request = FetchRequest(asked["method"], asked["url"], body=_body(asked))
         response = FetchResponse(
@@ -99,7 +129,22 @@ class Recording:
             redirected=answered.get("url", asked["url"]) != asked["url"],
         )
         self._answers.setdefault(_key(request), []).append(response)
-        self._exchanges.append(exchange)
+
+
+def _read(path: Path) -> str:
+    # A pipe must not even be opened: that waits for a writer.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise RecordingError(f"the recording {path} is not a file")
+    with path.open("rb") as file:
+        about = os.fstat(file.fileno())
+        if about.st_size > MAX_FILE_BYTES:
+            raise RecordingError(f"the recording {path} has {about.st_size} bytes, at most {MAX_FILE_BYTES} are read")
+        return file.read().decode()
+
+
+def _text(exchange: dict[str, Any]) -> str:
+    """An exchange as it stands in the file. Line breaks inside of texts are escaped, so each one is of the layout."""
+    return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 
 
 def _key(request: FetchRequest) -> _Key:

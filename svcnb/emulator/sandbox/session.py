@@ -9,12 +9,11 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.sandbox.frames import MAX_JSON_BYTES, SECRET_BYTES, BadFrame, Frame, FrameReader, pack, pack_head
-from svcnb.emulator.sandbox.isolate import Isolate
 from svcnb.emulator.sandbox.protocol import ErrorKind, FetchRequest, Host, Meter, OperationRefused, Outcome
 from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import (
@@ -24,6 +23,10 @@ from svcnb.protocol.limits import (
     ActionLimits,
 )
 from svcnb.protocol.nesting import deeper_than
+
+if TYPE_CHECKING:
+    from svcnb.emulator.sandbox.isolate import Isolate
+    from svcnb.emulator.sandbox.page_isolate import PageIsolate
 
 # Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
@@ -87,7 +90,7 @@ class Session:
 
     def __init__(
         self,
-        isolate: Isolate,
+        isolate: Isolate | PageIsolate,
         host: Host,
         limits: ActionLimits,
         trace: Trace,

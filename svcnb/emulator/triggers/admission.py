@@ -8,13 +8,19 @@ Source: reference facts G27, G28, 10.2; design 5.
 from __future__ import annotations
 
 import uuid
-from typing import Final
+from typing import Any, Final
 
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.rate_limiter import CLOCK_DIFFERENCE_S
-from svcnb.emulator.triggers.errors import limited
+from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.store import TriggerRecord
-from svcnb.protocol.limits import DEFAULT_QUEUED_RUNS, DEFAULT_RUNS_PER_MINUTE, MAX_OPEN_INPUT_BYTES
+from svcnb.protocol.limits import (
+    DEFAULT_QUEUED_RUNS,
+    DEFAULT_RUNS_PER_MINUTE,
+    MAX_OPEN_INPUT_BYTES,
+    MAX_TRIGGERS_BYTES,
+    TRIGGER_BYTES,
+)
 
 RATE_WINDOW_S: Final = 60
 _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
@@ -82,6 +88,35 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
             "queue_depth_exceeded",
             f"The inputs of waiting runs would exceed {MAX_OPEN_INPUT_BYTES} bytes, the most that one owner may have.",
             1,
+        )
+
+
+def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
+    """Refuses a new or changed trigger that is too much beside the owner's others.
+
+    Args:
+        connection: Inside a transaction.
+        values: The columns of the trigger as they would be.
+
+    Raises:
+        Refused: 413 ``triggers_too_large``.
+    """
+    held = connection.value(
+        """
+        SELECT coalesce(sum(length(name) + length(action_code) + length(default_params) + length(config) + :each), 0)
+        FROM triggers WHERE user_id = :user_id AND id <> :id
+        """,
+        user_id=values["user_id"],
+        id=values["id"],
+        each=TRIGGER_BYTES,
+    )
+    size = TRIGGER_BYTES + sum(len(values[name]) for name in ("name", "action_code", "default_params", "config"))
+    if int(held) + size > MAX_TRIGGERS_BYTES:
+        raise Refused(
+            413,
+            "triggers_too_large",
+            f"The triggers of one owner may have {MAX_TRIGGERS_BYTES} bytes of code, params and settings together. "
+            "Delete triggers that you do not use, or send less.",
         )
 
 

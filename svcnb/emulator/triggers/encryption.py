@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from binascii import unhexlify
-from typing import Final
 
 from svcnb.emulator.platform.randomness import Randomness
-
-_NONCE_BYTES: Final = 12
-_TAG_BYTES: Final = 16
+from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 
 
 class SealBroken(Exception):
@@ -34,13 +31,9 @@ class Seal:
 
     def close(self, usage_key: str, trigger_id: str) -> str:
         """The key as hex of nonce, ciphertext and tag."""
-        from Crypto.Cipher import AES
-
-        nonce = self._randomness.bytes(_NONCE_BYTES, "trigger seal")
-        cipher = AES.new(self._secret, AES.MODE_GCM, nonce=nonce, mac_len=_TAG_BYTES)
-        cipher.update(trigger_id.encode())
-        sealed, tag = cipher.encrypt_and_digest(usage_key.encode("utf-8", "surrogatepass"))
-        return (nonce + sealed + tag).hex()
+        nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
+        plain = usage_key.encode("utf-8", "surrogatepass")
+        return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
 
     def open(self, sealed: str, trigger_id: str) -> str:
         """The key.
@@ -48,13 +41,9 @@ class Seal:
         Raises:
             SealBroken: It cannot be opened; the message holds nothing of it.
         """
-        from Crypto.Cipher import AES
-
         try:
             raw = unhexlify(sealed)
-            nonce, middle, tag = raw[:_NONCE_BYTES], raw[_NONCE_BYTES:-_TAG_BYTES], raw[-_TAG_BYTES:]
-            cipher = AES.new(self._secret, AES.MODE_GCM, nonce=nonce, mac_len=_TAG_BYTES)
-            cipher.update(trigger_id.encode())
-            return cipher.decrypt_and_verify(middle, tag).decode("utf-8", "surrogatepass")
+            plain = unseal(self._secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:], trigger_id.encode())
+            return plain.decode("utf-8", "surrogatepass")
         except ValueError:
             raise SealBroken("the stored usage key cannot be opened: set it again with PATCH") from None

@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers.outcomes import Answer
 from svcnb.protocol.nesting import parse
 
@@ -90,13 +91,13 @@ class InProcess:
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
         if status is None:
             return Answer(None, trouble="the connection was lost before an answer")
-        return Answer(status, _parsed(data))
+        return Answer(status, await _parsed(data))
 
     async def close(self) -> None:
         """Nothing to give back."""
 
     async def _request(self, call: RunCall) -> tuple[int | None, bytes]:
-        body: bytes | None = call.body()
+        body: bytes | None = await _body(call)
         status: int | None = None
         parts: list[bytes] = []
 
@@ -161,7 +162,7 @@ class OverHttp:
         headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
         try:
             async with asyncio.timeout(self._timeout_s):
-                answer = await self._client.post(self._url, content=call.body(), headers=headers)
+                answer = await self._client.post(self._url, content=await _body(call), headers=headers)
         except httpx.ConnectTimeout:
             return Answer(None, trouble="network error: ConnectTimeout")  # nothing was started
         except (TimeoutError, httpx.TimeoutException):
@@ -172,7 +173,7 @@ class OverHttp:
             )
         except (httpx.HTTPError, ValueError) as error:
             return Answer(None, trouble=f"network error: {type(error).__name__}")
-        return Answer(answer.status_code, _parsed(answer.content))
+        return Answer(answer.status_code, await _parsed(answer.content))
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -181,9 +182,13 @@ class OverHttp:
             self._client = None
 
 
-def _parsed(data: bytes) -> Any:
+async def _body(call: RunCall) -> bytes:
+    return await offload(call.body) if len(call.code) > LARGE_BYTES or is_large(call.params) else call.body()
+
+
+async def _parsed(data: bytes) -> Any:
     try:
-        return parse(data)
+        return await offload(parse, data) if len(data) > LARGE_BYTES else parse(data)
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
 

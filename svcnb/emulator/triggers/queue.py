@@ -25,6 +25,7 @@ from svcnb.emulator.platform import leases
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.database import Connection, DatabaseError
 from svcnb.emulator.platform.fair_limit import FairLimit
+from svcnb.emulator.platform.offload import LARGE_BYTES, current_account, is_large, offload
 from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable, is_refusal
 from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.encryption import Seal, SealBroken
@@ -284,7 +285,7 @@ class Lanes:
     def _empty(self, connection: Connection, ended: _Ended) -> None:
         """Deletes inputs and responses of the oldest ended runs when new ones have added up."""
         owner = ended.run.trigger_id
-        self._bytes[owner] += len(ended.run.input or "")
+        self._bytes[owner] += len(ended.run.input or "") + len(ended.verdict.response or "")
         if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:
             empty_runs(connection, owner, KEPT_TRIGGER_INPUT_BYTES)
             self._bytes[owner] = 0
@@ -298,13 +299,14 @@ class Lanes:
 
     async def _executed(self, claimed: _Claimed) -> _Ended:
         run, trigger = claimed.run, claimed.trigger
+        current_account.set(trigger.user_id)
         try:
-            call = RunCall(
-                run.id,
-                self._seal.open(trigger.sealed_usage_key, trigger.id),
-                trigger.action_code,
-                params(from_json(trigger.default_params), from_json(run.input)),
-            )
+            usage_key = self._seal.open(trigger.sealed_usage_key, trigger.id)
+            if len(trigger.default_params) + len(run.input or "") > LARGE_BYTES:
+                given = await offload(_params_of, trigger, run)
+            else:
+                given = _params_of(trigger, run)
+            call = RunCall(run.id, usage_key, trigger.action_code, given)
         except SealBroken as error:
             return _Ended(run, Verdict("failed", error=str(error)))
         async with AsyncExitStack() as held:
@@ -317,8 +319,8 @@ class Lanes:
             finally:
                 self._executing.discard(lane)
         policy = self._policy
-        verdict = judge(answer, run.attempt, retries=policy.retries, retry_thrown=policy.retry_thrown)
-        return _Ended(run, verdict)
+        work = partial(judge, answer, run.attempt, retries=policy.retries, retry_thrown=policy.retry_thrown)
+        return _Ended(run, await offload(work) if is_large(answer.body) else work())
 
     async def _answer(self, call: RunCall) -> Answer:
         try:
@@ -343,6 +345,10 @@ def _log(what: str, error: Exception) -> None:
 
 def _lease(trigger_id: str) -> str:
     return f"trigger {trigger_id}"
+
+
+def _params_of(trigger: TriggerRecord, run: RunRecord) -> dict[str, Any]:
+    return params(from_json(trigger.default_params), from_json(run.input))
 
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.body import read_bytes, read_json
 from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.mismatch import sentence
+from svcnb.emulator.platform.offload import current_account
 from svcnb.emulator.triggers.errors import Refused, bad, not_found
 from svcnb.protocol.wire.triggers import TriggerError
 
@@ -51,7 +52,9 @@ class Ask:
         scheme, _, token = self.header("authorization").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Refused(401, "unauthorized", "Send Authorization: Bearer and a token approved at /agent/authorize.")
-        return await self.triggers.identity.by_token(token.strip())
+        user = await self.triggers.identity.by_token(token.strip())
+        current_account.set(user.id)
+        return user
 
     def identifier(self, name: str = "id") -> str:
         """The id in the path, in its usual form.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from svcnb.emulator.http.answers import answer
+from svcnb.emulator.http.answers import JSON_TYPE, answer, encode
 from svcnb.emulator.http.endpoint import Endpoint
-from svcnb.emulator.platform.offload import is_large, offload
+from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers import rules, store
-from svcnb.emulator.triggers.admission import admit, require_room_for_input, room
+from svcnb.emulator.triggers.admission import admit, require_room_for_input, require_room_for_trigger, room
 from svcnb.emulator.triggers.errors import Refused, limited
 from svcnb.emulator.triggers.requests import Ask, Rows, not_found, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
@@ -30,6 +32,9 @@ from svcnb.protocol.wire.triggers import (
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.database import Connection
+    from svcnb.emulator.triggers.identity import User
+
+T = TypeVar("T")
 
 _MAX_OFFSET: Final = 2**31 - 1
 _BODY: Final = frozenset({400, 413, 422})
@@ -64,12 +69,25 @@ async def create(ask: Ask) -> Response:
     """Creates a trigger, enabled. The usage key is kept encrypted and is not checked before the first run."""
     user = await ask.user()
     body: CreateTrigger = read(CreateTrigger, await ask.json())
+    triggers = ask.triggers
+    identifier = triggers.randomness.uuid4("trigger")
+    values = await _beside(lambda: _new(ask, user, identifier, body), is_long=is_large(body))
+
+    def work(connection: Connection) -> TriggerRecord:
+        require_room_for_trigger(connection, values)
+        return store.add_trigger(connection, values)
+
+    made = await triggers.store.run(work)
+    triggers.changed(made)
+    return await _shown_trigger(ask, made)
+
+
+def _new(ask: Ask, user: User, identifier: str, body: CreateTrigger) -> dict[str, Any]:
     rules.check(body.name, body.action_code, body.usage_api_key, body.default_params, body.config)
     rules.check_config(body.kind, body.config)
     triggers = ask.triggers
     now = triggers.clock.now()
-    identifier = triggers.randomness.uuid4("trigger")
-    values = {
+    return {
         "id": identifier,
         "user_id": user.id,
         "name": body.name,
@@ -87,21 +105,20 @@ async def create(ask: Ask) -> Response:
         "updated_at": now,
         "watermark": now,
     }
-    made = await triggers.store.run(lambda connection: store.add_trigger(connection, values))
-    triggers.changed(made)
-    return answer(_shown(ask, made))
 
 
 async def listed(ask: Ask) -> Response:
     """The caller's triggers, newest first."""
     user = await ask.user()
     found = await ask.triggers.store.run(lambda connection: store.list_triggers(connection, user.id))
-    return answer([_shown(ask, trigger) for trigger in found])
+    size = sum(store.trigger_chars(trigger) for trigger in found)
+    shown = await _beside(lambda: encode([_shown(ask, trigger) for trigger in found]), is_long=size > LARGE_BYTES)
+    return Response(shown, media_type=JSON_TYPE)
 
 
 async def one(ask: Ask) -> Response:
     """One trigger."""
-    return answer(_shown(ask, await _mine(ask)))
+    return await _shown_trigger(ask, await _mine(ask))
 
 
 async def change(ask: Ask) -> Response:
@@ -109,18 +126,9 @@ async def change(ask: Ask) -> Response:
     before = await _mine(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
     triggers = ask.triggers
-    changes = _changes(ask, body)
-    name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
-    kind = changes.get("kind", before.kind)
-    config = from_json(before.config) if body.config is None else body.config
-    defaults = from_json(before.default_params) if body.default_params is None else body.default_params
-    rules.check(name, code, body.usage_api_key, defaults, config)
-    rules.check_config(kind, config)
-    if body.action_code is not None:
-        changes["action_cid"] = _cid(body.action_code)
-        _require_key_for(body, before)
+    is_long = is_large(body) or store.trigger_chars(before) > LARGE_BYTES
+    changes, moved = await _beside(lambda: _changes(ask, before, body), is_long=is_long)
     now = triggers.clock.now()
-    moved = (kind, config) != (before.kind, from_json(before.config))
     if moved:
         changes |= {"watermark": now, "next_block": None, "last_block_hash": None}
     elif body.enabled and not before.enabled:
@@ -129,6 +137,10 @@ async def change(ask: Ask) -> Response:
     changes["updated_at"] = now
 
     def work(connection: Connection) -> TriggerRecord | None:
+        # An owner who has too much already can still rename, disable and shorten.
+        changed = replace(before, **changes)
+        if store.trigger_chars(changed) > store.trigger_chars(before):
+            require_room_for_trigger(connection, changed.__dict__)
         store.change_trigger(connection, before.id, changes)
         return store.find_trigger(connection, before.id)
 
@@ -136,7 +148,7 @@ async def change(ask: Ask) -> Response:
     if after is None:
         raise not_found("trigger")
     triggers.changed(after)
-    return answer(_shown(ask, after))
+    return await _shown_trigger(ask, after)
 
 
 async def remove(ask: Ask) -> Response:
@@ -154,7 +166,9 @@ async def run_page(ask: Ask) -> Response:
     limit = whole(query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
     offset = whole(query.get("offset"), 0, 0, _MAX_OFFSET)
     found = await ask.triggers.store.run(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
-    return answer({"runs": [_shown_run(ask, run) for run in found]})
+    size = sum(len(run.input or "") + len(run.response or "") + len(run.error or "") for run in found)
+    shown = await _beside(lambda: encode({"runs": [_shown_run(ask, run) for run in found]}), is_long=size > LARGE_BYTES)
+    return Response(shown, media_type=JSON_TYPE)
 
 
 async def test(ask: Ask) -> Response:
@@ -218,7 +232,33 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
         )
 
 
-def _changes(ask: Ask, body: PatchTrigger) -> dict[str, Any]:
+async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
+    """Does work on what users wrote, outside of the event loop if it is long."""
+    return await offload(work) if is_long else work()
+
+
+async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
+    is_long = store.trigger_chars(trigger) > LARGE_BYTES
+    shown = await _beside(lambda: encode(_shown(ask, trigger)), is_long=is_long)
+    return Response(shown, media_type=JSON_TYPE)
+
+
+def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:
+    """The columns that change, and whether the trigger fires at other times than before."""
+    changes = _given_columns(ask, body)
+    name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
+    kind = changes.get("kind", before.kind)
+    config = from_json(before.config) if body.config is None else body.config
+    defaults = from_json(before.default_params) if body.default_params is None else body.default_params
+    rules.check(name, code, body.usage_api_key, defaults, config)
+    rules.check_config(kind, config)
+    if body.action_code is not None:
+        changes["action_cid"] = _cid(body.action_code)
+        _require_key_for(body, before)
+    return changes, (kind, config) != (before.kind, from_json(before.config))
+
+
+def _given_columns(ask: Ask, body: PatchTrigger) -> dict[str, Any]:
     plain = ("name", "kind", "action_code", "max_runs_per_minute", "max_queued_runs", "enabled")
     changes = {name: value for name in plain if (value := getattr(body, name)) is not None}
     if body.default_params is not None:

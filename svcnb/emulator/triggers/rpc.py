@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+
 if TYPE_CHECKING:
     import httpx
 
@@ -123,7 +125,7 @@ class _OverHttp:
         answer = await self._client.post(self._url, json=request)
         if answer.is_error and not answer.headers.get("content-type", "").startswith("application/json"):
             raise RpcTrouble(f"{request['method']}: HTTP {answer.status_code}")
-        return answer.json()
+        return await offload(answer.json) if len(answer.content) > LARGE_BYTES else answer.json()
 
     def _done(self, asked: asyncio.Task[Any]) -> None:
         self._under_way.discard(asked)

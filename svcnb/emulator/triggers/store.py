@@ -95,6 +95,11 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
     return TriggerRecord.of(connection, row)
 
 
+def trigger_chars(trigger: TriggerRecord) -> int:
+    """Characters of what the owner wrote in a trigger."""
+    return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
+
+
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:
     """A user's triggers, newest first."""
     rows = connection.records("SELECT * FROM triggers WHERE user_id = :user_id ORDER BY seq DESC", user_id=user_id)

@@ -236,11 +236,11 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
     """Removes a usage key."""
 
     def run(execution: Execution) -> None:
-        execution.svc.usage_keys.remove(hashed)
+        execution.svc.usage_keys.delete(hashed)
         if begun:
             execution.state.forget_begun()
 
-    return Step("-", "key", name, why, *_price("usage_keys.remove"), run)
+    return Step("-", "key", name, why, *_price("usage_keys.delete"), run)
 
 
 def create_trigger(name: str) -> Step:
@@ -256,7 +256,7 @@ def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
 def remove_group(name: str, number: int) -> Step:
     """Removes a group that is not described."""
     says = "remove, since it is not described"
-    return Step("-", "group", name, says, *_price("groups.remove"), lambda it: it.svc.groups.remove(number))
+    return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:

@@ -1,31 +1,38 @@
-/** Bundles the development chain: a module for browsers, and a process for Deno. */
+/** Bundles the development chain: a script for the page of a browser, and a process for Deno. */
 import * as esbuild from "esbuild";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+const SHARED: esbuild.BuildOptions = {
+  bundle: true,
+  platform: "browser",
+  mainFields: ["module", "browser", "main"],
+  target: "esnext",
+  minify: true,
+  legalComments: "none",
+  // Libraries ask it for their debug flags.
+  define: {
+    global: "globalThis",
+    process: "undefined",
+    "globalThis.process": "undefined",
+    "window.process": "undefined",
+  },
+  logLevel: "warning",
+};
+
 /** Writes `chain.js` and `chain_process.js` into `outDir`. */
 export async function build(outDir: string): Promise<void> {
+  const [script, process] = [join(outDir, "chain.js"), join(outDir, "chain_process.js")];
+  const value = { banner: { js: "(() => {" }, footer: { js: "return found; })()" } };
   await esbuild.build({
-    entryPoints: [
-      { in: join(here, "main.ts"), out: "chain" },
-      { in: join(here, "process.ts"), out: "chain_process" },
-    ],
-    outdir: outDir,
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    mainFields: ["module", "browser", "main"],
-    target: "esnext",
-    minify: true,
-    legalComments: "none",
-    define: {
-      global: "globalThis",
-      process: "undefined",
-      "globalThis.process": "undefined",
-      "window.process": "undefined",
-    }, // libraries ask it for their debug flags
-    logLevel: "warning",
+    ...SHARED,
+    ...value,
+    entryPoints: [join(here, "main.ts")],
+    outfile: script,
+    format: "iife",
+    globalName: "found",
   });
+  await esbuild.build({ ...SHARED, entryPoints: [join(here, "process.ts")], outfile: process, format: "esm" });
 }

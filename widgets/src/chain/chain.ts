@@ -3,7 +3,7 @@
  *
  * One request at a time is served (`node.ts`), so nothing here is called while something else of it runs.
  */
-import { createBlock } from "@ethereumjs/block";
+import { createBlock, createBlockFromRLP } from "@ethereumjs/block";
 import type { Block, HeaderData } from "@ethereumjs/block";
 import { createCustomCommon, Hardfork, Mainnet } from "@ethereumjs/common";
 import type { Common } from "@ethereumjs/common";
@@ -327,7 +327,6 @@ export class Chain {
     this.#marks = [];
     this.#nextTimestamp = this.#nextBaseFee = null;
     this.#first = dump.first;
-    const { createBlockFromRLP } = await import("@ethereumjs/block");
     this.mined = dump.blocks.map((item: DumpedBlock) => {
       const tx = item.tx === null ? null : createTxFromRLP(hexToBytes(item.tx), { common: this.common });
       const header = RLP.decode(hexToBytes(item.header));

@@ -1,2 +1,2 @@
-/** The development chain as a module: `svcnb.emulator.chain.page_node` imports it in a browser, `process.ts` in Deno. */
+/** The development chain as a script for the page of a browser, whose value is what this exports. */
 export { DevelopmentNode } from "./node.ts";

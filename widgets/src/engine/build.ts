@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { leanEthers } from "./ethers/lean.ts";
 import { makeImage } from "./fast/image.ts";
+import { denoQuotes } from "./page/quotes.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -28,7 +29,7 @@ const SHARED: esbuild.BuildOptions = {
 const BINARY = "__secp256k1";
 
 /**
- * Writes `engine.js` with its `bootstrap.js`, `fast.js` with its `fast.image`, `quickjs.wasm` and `secp256k1.wasm` into
+ * Writes `engine.js` with its `bootstrap.js`, `fast.js` with its `fast.image`, `fast_page.js` for workers of a page, `quickjs.wasm` and `secp256k1.wasm` into
  * `outDir`.
  */
 export async function build(outDir: string): Promise<void> {
@@ -52,13 +53,21 @@ export async function build(outDir: string): Promise<void> {
     footer: { js: "})" },
     plugins: [leanEthers(), givenBinary()],
   });
+  await esbuild.build({
+    ...SHARED,
+    entryPoints: [join(here, "fast/main.ts")],
+    outfile: join(outDir, "fast_page.js"),
+    format: "esm",
+    external: [],
+    plugins: [leanEthers(), denoQuotes(), elsewhere("in-page", IN_PAGE)],
+  });
   const realm = await esbuild.build({
     ...SHARED,
     entryPoints: [join(here, "fast/inner/main.ts")],
     write: false,
     format: "iife",
     banner: { js: '"use strict";' },
-    plugins: [insideImage(), leanEthers()],
+    plugins: [elsewhere("inside-image", INSIDE), leanEthers()],
   });
   const engine = new WebAssembly.Module(await Deno.readFile(join(outDir, "quickjs.wasm")));
   await Deno.writeFile(join(outDir, "fast.image"), makeImage(engine, realm.outputFiles[0]!.text));
@@ -93,6 +102,17 @@ function givenBinary(): esbuild.Plugin {
   };
 }
 
+/** Modules of the `fast` engine that are others in a worker of a page, which is no process. */
+const IN_PAGE: readonly [filter: RegExp, path: string][] = [
+  [/(^|\/)channel\.ts$/, "page/channel.ts"],
+  [/(^|\/)internals\.ts$/, "page/internals.ts"],
+  [/^\.\/shipped\.ts$/, "page/shipped.ts"],
+  [/^\.\.\/ethers\/binary\.js$/, "page/secp256k1.ts"],
+  [/^\.\/binary\.js$/, "page/quickjs.ts"],
+  [/^node:vm$/, "page/vm.ts"],
+  [/^node:process$/, "page/process.ts"],
+];
+
 /** Modules of the bootstrap that are others inside the image, because the process around it has the real part. */
 const INSIDE: readonly [filter: RegExp, path: string][] = [
   [/(^|\/)channel\.ts$/, "fast/inner/channel.ts"],
@@ -102,11 +122,11 @@ const INSIDE: readonly [filter: RegExp, path: string][] = [
   [/^@ethersproject\/keccak256$/, "fast/inner/keccak256.ts"],
 ];
 
-function insideImage(): esbuild.Plugin {
+function elsewhere(name: string, modules: typeof INSIDE): esbuild.Plugin {
   return {
-    name: "inside-image",
+    name,
     setup(build) {
-      for (const [filter, path] of INSIDE) build.onResolve({ filter }, () => ({ path: join(here, path) }));
+      for (const [filter, path] of modules) build.onResolve({ filter }, () => ({ path: join(here, path) }));
     },
   };
 }

@@ -17,6 +17,7 @@ import binary from "./binary.js";
 import { Execution, Stop } from "./execution.ts";
 import { readImage } from "./image.ts";
 import { oddity } from "./oddities.ts";
+import { image as shippedImage, names } from "./shipped.ts";
 import { sizeOf, Vm } from "./vm.ts";
 
 /** V8's own collector, which the flag `--expose-gc` names. */
@@ -26,13 +27,13 @@ const collectGarbage = (globalThis as { gc?: () => void }).gc;
 const MOST_GROWN = 32 * 2 ** 20;
 
 const secp = makeSecp(curveBinary);
-const shipped = readImage(Deno.readFileSync(new URL("./fast.image", import.meta.url)));
+const shipped = readImage(shippedImage);
 const { entries } = shipped;
 
 let vm = new Vm(binary);
 vm.restore(shipped.image);
 const rehearsal = new Execution(vm, entries, secp, internals, () => {});
-vm.call(entries.prepare, vm.newString(Deno.args[0]!));
+vm.call(entries.prepare, vm.newString(names));
 rehearsal.close();
 vm.collect();
 const image = vm.snapshot();
@@ -121,7 +122,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
         arriving = null;
         frame = first;
       } else {
-        frame = receiveSync();
+        frame = await receiveSync();
       }
       if (frame === null) return false;
       execution.settle(frame.body.id, JSON.stringify(frame.body), frame.blob);
@@ -161,7 +162,7 @@ for (let n = 0; n < 12; n++) {
 
 announce();
 for (;;) {
-  const frame: Frame | null = pending === null ? receiveSync() : await pending;
+  const frame: Frame | null = await (pending === null ? receiveSync() : pending);
   pending = null;
   // Answers to calls of a run that has ended arrive late.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;

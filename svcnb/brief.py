@@ -5,12 +5,24 @@ from __future__ import annotations
 import linecache
 import sys
 import traceback
+from collections.abc import Sequence
+from html import escape
 from types import FrameType
 from typing import Any, Final
 
 _NOT_THE_READERS: Final = frozenset({"svcnb", "IPython", "ipykernel"})
 _RED: Final = "\x1b[31m{}\x1b[39m"
 _WIDTH: Final = 75
+_BOX: Final = "border-left:3px solid var(--jp-error-color1,#d33);padding:2px 10px"
+_MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
+
+
+def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
+    """Returns an error as a short HTML box: what happened, its points if any, and the next step."""
+    below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
+    listed = "".join(f"<li>{escape(point)}</li>" for point in points)
+    inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
+    return f"<div style='{_BOX}'><b>{escape(title)}</b> {escape(message)}{inner}{below}</div>"
 
 
 def brief(error: BaseException) -> list[str]:

@@ -1,0 +1,88 @@
+"""Results together with the HTTP responses that they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from svcnb.client._http import AsyncTransport, SyncTransport
+from svcnb.client.calls import Answer
+
+if TYPE_CHECKING:
+    from svcnb.client.calls import Request
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class RawResponse(Generic[T]):
+    """What calls returned, and the HTTP responses behind it.
+
+    A list of many pages has several responses, and so has a call that was repeated. The properties are about the last.
+
+    Attributes:
+        value: The result.
+        responses: Every response, in order. Bodies are not shown, since they can contain a new key.
+    """
+
+    value: T
+    responses: tuple[Answer, ...]
+
+    @property
+    def status(self) -> int:
+        """HTTP status of the last response."""
+        return self.responses[-1].status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers of the last response, by lower-case name."""
+        return self.responses[-1].headers
+
+    @property
+    def content(self) -> bytes:
+        """Body of the last response."""
+        return self.responses[-1].content
+
+    @property
+    def request_id(self) -> str:
+        """The service's id of the last request."""
+        return self.headers.get("x-request-id", "")
+
+
+class SyncRecording(SyncTransport):
+    """A transport that keeps the responses of another."""
+
+    def __init__(self, transport: SyncTransport) -> None:  # no connections of its own
+        self._transport = transport
+        self.clock = transport.clock
+        self.answers: list[Answer] = []
+
+    def send(self, request: Request) -> Answer:
+        """Sends one request.
+
+        Raises:
+            TransportError: No complete answer came.
+        """
+        answer = self._transport.send(request)
+        self.answers.append(answer)
+        return answer
+
+
+class AsyncRecording(AsyncTransport):
+    """The asynchronous twin of `SyncRecording`."""
+
+    def __init__(self, transport: AsyncTransport) -> None:  # no connections of its own
+        self._transport = transport
+        self.clock = transport.clock
+        self.answers: list[Answer] = []
+
+    async def send(self, request: Request) -> Answer:
+        """Sends one request.
+
+        Raises:
+            TransportError: No complete answer came.
+        """
+        answer = await self._transport.send(request)
+        self.answers.append(answer)
+        return answer

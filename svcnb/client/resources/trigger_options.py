@@ -1,0 +1,48 @@
+"""Types of the arguments of `TriggersClient`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import ActionRef
+from svcnb.client.secret import Secret
+
+TriggerKind: TypeAlias = Literal["webhook", "schedule", "chain_event"]
+UsageKeySecret: TypeAlias = UsageKey | Secret | str
+"""A usage key with its secret: what creation returned, or its text."""
+
+
+class TriggerOptions(TypedDict, total=False):
+    """Options of every new trigger.
+
+    Attributes:
+        default_params: JSON object that each run's parameters are laid over.
+        max_runs_per_minute: Webhook posts in any 60 seconds; None means 60.
+        max_queued_runs: Runs that may wait or run; None means 100.
+    """
+
+    default_params: Mapping[str, Any] | None
+    max_runs_per_minute: int | None
+    max_queued_runs: int | None
+
+
+class TriggerChanges(TriggerOptions, total=False):
+    """What `TriggersClient.update` can change.
+
+    Attributes:
+        name: What people call it.
+        action: The new action or its source; it needs ``usage_key`` too.
+        usage_key: The key that the runs use.
+        kind: The new kind.
+        config: Settings of the kind.
+        enabled: Whether the trigger fires.
+    """
+
+    name: str
+    action: ActionRef
+    usage_key: UsageKeySecret
+    kind: TriggerKind
+    config: Mapping[str, Any]
+    enabled: bool

@@ -1,0 +1,85 @@
+"""Decompresses the bodies of outbound answers a piece at a time, so that a small one cannot become gigabytes at once.
+
+httpx decompresses whatever has arrived in one go: 64 KiB of gzip may be 64 MiB of text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from typing import Final
+
+ACCEPTED: Final = "gzip, deflate"
+"""Value of ``Accept-Encoding``: what `decoded` reads. A body of another coding is passed on as it came."""
+
+PIECE_BYTES: Final = 64 * 1024
+_TURN_PIECES: Final = 16
+"""Pieces after which others have their turn on the event loop."""
+_GZIP: Final = zlib.MAX_WBITS | 16
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_ZLIB_METHOD: Final = 8
+_ZLIB_CHECK: Final = 31
+
+
+class BadCoding(ValueError):
+    """A body is not what its header says."""
+
+
+async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
+    """A body without its content coding (RFC 9110, section 8.4). A decompressed piece has at most `PIECE_BYTES`.
+
+    Args:
+        raw: The body as it arrives.
+        coding: Value of the header ``Content-Encoding``.
+
+    Raises:
+        BadCoding: The body cannot be decompressed.
+    """
+    name = coding.strip().lower()
+    decoder = _Decoder(name) if name in {"gzip", "x-gzip", "deflate"} else None
+    pieces = 0
+    async for chunk in raw:
+        if decoder is None:
+            yield chunk
+            continue
+        for piece in decoder.pieces(chunk):
+            yield piece
+            pieces += 1
+            if pieces % _TURN_PIECES == 0:
+                await asyncio.sleep(0)
+
+
+class _Decoder:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._decoder: zlib._Decompress | None = None
+        self._members = 0
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        while data or self._decoder is not None:
+            if self._decoder is None:
+                # Another member of gzip may follow (RFC 1952); other bytes behind the end do not count.
+                if self._members and not (self._name != "deflate" and data.startswith(_GZIP_MAGIC[: len(data)])):
+                    return
+                self._decoder = zlib.decompressobj(self._window(data))
+            try:
+                piece = self._decoder.decompress(data, PIECE_BYTES)
+            except zlib.error as error:
+                raise BadCoding(f"the body is not {self._name}: {error}") from None
+            if piece:
+                yield piece
+            if self._decoder.eof:
+                data, self._decoder = self._decoder.unused_data, None
+                self._members += 1
+            else:
+                data = self._decoder.unconsumed_tail
+                if not data and len(piece) < PIECE_BYTES:
+                    return
+
+    def _window(self, head: bytes) -> int:
+        if self._name != "deflate":
+            return _GZIP
+        # Some servers send deflate without the frame of zlib, whose first two bytes are known (RFC 1950).
+        framed = head[0] & 15 == _ZLIB_METHOD and (len(head) < 2 or int.from_bytes(head[:2], "big") % _ZLIB_CHECK == 0)  # noqa: PLR2004
+        return zlib.MAX_WBITS if framed else -zlib.MAX_WBITS

@@ -1,0 +1,123 @@
+"""The engine `fast` in the page of a browser: the same image, in web workers instead of processes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import Final
+
+from svcnb.emulator.sandbox.fast import GRACE_S, NAME
+from svcnb.emulator.sandbox.isolate import StartFailed
+from svcnb.emulator.sandbox.names import names_json
+from svcnb.emulator.sandbox.page_isolate import PageIsolate
+from svcnb.emulator.sandbox.pooled import is_blank, nothing_to_do
+from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
+from svcnb.emulator.sandbox.scheduler import Places
+from svcnb.emulator.sandbox.session import Session
+from svcnb.emulator.sandbox.trace import Trace
+from svcnb.protocol.limits import ActionLimits
+from svcnb.protocol.vocabulary import Vocabulary
+
+WORKERS: Final = 2
+"""Most workers, each with 10 MB of code and image."""
+_START_S: Final = 120.0
+
+
+class PageEngine:
+    """Runs actions in workers of the page.
+
+    Args:
+        limits: Limits that a run may tighten.
+        concurrency: Runs at once, at most `WORKERS`.
+        vocabulary: Names that actions see.
+    """
+
+    def __init__(self, limits: ActionLimits, *, concurrency: int, vocabulary: Vocabulary) -> None:
+        self._limits = limits
+        self._names = names_json(vocabulary)
+        self._places = Places(min(concurrency, WORKERS))
+        self._idle: deque[PageIsolate] = deque()
+        self._sessions: set[Session] = set()
+        self._warming: asyncio.Task[PageIsolate] | None = None
+        self._started = 0
+        self._stopped = True
+
+    async def prepare(self) -> None:
+        """Begins to warm a worker; returns at once."""
+        self._stopped = False
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._new(), name="svcnb-engine-worker")
+
+    async def start(self) -> None:
+        """As `prepare`."""
+        self._stopped = False
+
+    async def stop(self) -> None:
+        """Ends every worker."""
+        self._stopped = True
+        if self._warming is not None:
+            self._warming.cancel()
+            (found,) = await asyncio.gather(self._warming, return_exceptions=True)
+            if isinstance(found, PageIsolate):
+                found.close()
+            self._warming = None
+        while self._idle:
+            self._idle.pop().close()
+
+    async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
+        """Runs one action; see `svcnb.emulator.sandbox.protocol.Engine`."""
+        if self._stopped:
+            raise EngineUnavailable("the engine does not run")
+        if is_blank(source):
+            return nothing_to_do(NAME)
+        came = time.monotonic()
+        async with self._places.held_by(host.account):
+            isolate = await self._take()
+            session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), grace_s=GRACE_S)
+            outcome = None
+            try:
+                await session.begin(source, params)
+                self._sessions.add(session)
+                outcome = await session.end(time.monotonic() - came)
+                return outcome
+            finally:
+                self._sessions.discard(session)
+                self._give(isolate, again=outcome is not None and session.answered)
+
+    async def is_reachable(self) -> bool:
+        """Whether it runs."""
+        return not self._stopped
+
+    def state(self) -> EngineState:
+        """Where the engine stands."""
+        return EngineState(
+            name=NAME,
+            ready=len(self._idle),
+            running=len(self._sessions),
+            waiting=self._places.waiting,
+            started=self._started,
+            available=not self._stopped,
+        )
+
+    async def _take(self) -> PageIsolate:
+        if self._idle:
+            return self._idle.pop()
+        warming, self._warming = self._warming, None
+        try:
+            return await (warming or self._new())
+        except StartFailed as error:
+            raise EngineUnavailable(str(error)) from error
+
+    def _give(self, isolate: PageIsolate, *, again: bool) -> None:
+        if again and not self._stopped:
+            isolate.rest()
+            self._idle.append(isolate)
+        else:
+            isolate.close()
+
+    async def _new(self) -> PageIsolate:
+        isolate = PageIsolate()
+        await isolate.start(self._names, _START_S)
+        self._started += 1
+        return isolate

@@ -1,0 +1,59 @@
+"""AES-256-GCM with tags of 16 bytes: pycryptodome, or @noble/ciphers in the page of a browser.
+
+Source: NIST SP 800-38D.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from svcnb.protocol.in_page import IN_PAGE, primitives
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+TAG_BYTES: Final = 16
+
+
+def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
+    """Encrypts.
+
+    Args:
+        key: 32 bytes.
+        nonce: 12 bytes, never used twice with one key.
+        plain: What to encrypt.
+        about: Additional data that is authenticated and not encrypted.
+
+    Returns:
+        Ciphertext and tag.
+
+    Raises:
+        ValueError: Key or nonce has another length.
+    """
+    if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
+        raise ValueError(f"AES-256-GCM needs a key of {KEY_BYTES} bytes and a nonce of {NONCE_BYTES}")
+    if IN_PAGE:
+        return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))
+    from Crypto.Cipher import AES
+
+    cipher = AES.new(key, AES.MODE_GCM, nonce=nonce, mac_len=TAG_BYTES)
+    cipher.update(about)
+    sealed, tag = cipher.encrypt_and_digest(plain)
+    return bytes(sealed + tag)
+
+
+def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes:
+    """Reverses `seal`.
+
+    Raises:
+        ValueError: It was changed, or sealed with another key, nonce or additional data.
+    """
+    if IN_PAGE:
+        found = primitives().decrypt(key.hex(), nonce.hex(), sealed.hex(), about.hex())
+        if found is None:
+            raise ValueError("the ciphertext does not fit key, nonce and additional data")
+        return bytes.fromhex(found)
+    from Crypto.Cipher import AES
+
+    cipher = AES.new(key, AES.MODE_GCM, nonce=nonce, mac_len=TAG_BYTES)
+    cipher.update(about)
+    return bytes(cipher.decrypt_and_verify(sealed[:-TAG_BYTES], sealed[-TAG_BYTES:]))

@@ -1,0 +1,17 @@
+"""Fixtures that the tests share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import svcnb
+
+
+@pytest.fixture
+def w3(svc_emulator: Any) -> Any:
+    """A web3 object on the service's chain. It signs with a new wallet that has ether."""
+    owner = svcnb.LocalSigner.random()
+    svc_emulator.faucet(owner.address)
+    return svc_emulator.web3(owner)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+/// @notice Ether that an action may spend. Each payment names the one before it, so none is made twice or left out.
+contract AgentWallet {
+    error NotTheOwner();
+    error NotTheSigner(address signer);
+    error MalleableSignature();
+    error Expired(uint256 deadline);
+    error PaymentFailed();
+
+    event Trusted(address signer);
+    event Paid(address indexed to, uint256 value, bytes32 head);
+
+    bytes32 private constant DOMAIN =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+    bytes32 private constant PAYMENT =
+        keccak256("Payment(address to,uint256 value,bytes32 previous,uint256 deadline)");
+    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
+
+    address public immutable owner;
+    address public signer;
+    /// @notice The hash of the last payment.
+    bytes32 public head;
+
+    constructor() payable {
+        owner = msg.sender;
+    }
+
+    receive() external payable {}
+
+    /// @notice Chooses the action, by the address of its own key. The payments of the new one start from the beginning.
+    function trust(address signer_) external {
+        if (msg.sender != owner) revert NotTheOwner();
+        signer = signer_;
+        head = 0;
+        emit Trusted(signer_);
+    }
+
+    /// @notice Takes all ether back.
+    function withdraw() external {
+        if (msg.sender != owner) revert NotTheOwner();
+        _pay(owner, address(this).balance);
+    }
+
+    /// @notice Makes a payment that the action signed. Anyone may submit it.
+    function pay(address to, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
+        if (uint256(s) > HALF) revert MalleableSignature();
+        if (deadline < block.timestamp) revert Expired(deadline);
+        bytes32 domain =
+            keccak256(abi.encode(DOMAIN, keccak256("AgentWallet"), keccak256("1"), block.chainid, address(this)));
+        bytes32 content = keccak256(abi.encode(PAYMENT, to, value, head, deadline));
+        bytes32 digest = keccak256(abi.encodePacked(hex"1901", domain, content));
+        address found = ecrecover(digest, v, r, s);
+        if (found == address(0) || found != signer) revert NotTheSigner(found);
+        head = digest; // before the payment, so that the recipient cannot use the signature again
+        emit Paid(to, value, digest);
+        _pay(to, value);
+    }
+
+    function _pay(address to, uint256 value) private {
+        (bool done,) = to.call{value: value}("");
+        if (!done) revert PaymentFailed();
+    }
+}

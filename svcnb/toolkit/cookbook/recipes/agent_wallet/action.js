@@ -1,0 +1,89 @@
+// Signs payments of an agent's wallet within a spending policy.
+// The policy is in POLICY, which is part of the CID. What was spent today is in a record that this action signed before.
+// Each payment names the one before it, and so does each record: an old record leads to a payment that the contract refuses.
+
+async function main(params) {
+  const now = Math.floor(Date.now() / 1000);
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  const record = trusted(params?.record, wallet.address);
+  const to = address(params?.to);
+  const value = whole(params?.value);
+  const today = Math.floor(now / 86400);
+  const spent = (record.day === today ? BigInt(record.spent) : 0n) + value;
+  if (record.day > today) throw new Error("The record is of a later day.");
+  if (!POLICY.recipients.includes(to)) throw new Error("The policy does not allow this recipient.");
+  if (value > BigInt(POLICY.most)) throw new Error(`A payment is at most ${POLICY.most} wei.`);
+  if (spent > BigInt(POLICY.mostPerDay)) throw new Error(`Payments of a day are at most ${POLICY.mostPerDay} wei.`);
+  const payment = {
+    to,
+    value: value.toString(),
+    previous: record.head,
+    deadline: now + POLICY.validSeconds,
+  };
+  if (value > BigInt(POLICY.alone) && approver({ to, value: payment.value, previous: record.head }, params.approval) !== POLICY.owner) {
+    throw new Error(`A payment of more than ${POLICY.alone} wei needs the owner's approval.`);
+  }
+  const head = ethers.utils._TypedDataEncoder.hash(domain(), { Payment: PAYMENT }, payment);
+  const next = { head, day: today, spent: spent.toString() };
+  return {
+    payment,
+    signature: await wallet._signTypedData(domain(), { Payment: PAYMENT }, payment),
+    record: { ...next, signature: await wallet._signTypedData(domain(), { Record: RECORD }, next) },
+    signer: wallet.address,
+  };
+}
+
+const PAYMENT = [
+  { name: "to", type: "address" },
+  { name: "value", type: "uint256" },
+  { name: "previous", type: "bytes32" },
+  { name: "deadline", type: "uint256" },
+];
+const APPROVAL = PAYMENT.slice(0, 3);
+const RECORD = [
+  { name: "head", type: "bytes32" },
+  { name: "day", type: "uint256" },
+  { name: "spent", type: "uint256" },
+];
+
+function domain() {
+  return { name: "AgentWallet", version: "1", chainId: POLICY.chainId, verifyingContract: POLICY.contract };
+}
+
+// A record that this action signed. Without one nothing was spent, which the contract accepts for its first payment only.
+function trusted(record, signer) {
+  if (record === undefined || record === null) return { head: ethers.constants.HashZero, day: 0, spent: "0" };
+  const { head, day, spent } = record;
+  if (!Number.isSafeInteger(day) || day < 0) throw new Error("The record has no day.");
+  if (recovered({ Record: RECORD }, { head, day, spent }, record.signature) !== signer) {
+    throw new Error("This action did not sign the record.");
+  }
+  return { head, day, spent };
+}
+
+function approver(payment, signature) {
+  return recovered({ Approval: APPROVAL }, payment, signature);
+}
+
+// The signer of typed data, or null.
+function recovered(types, value, signature) {
+  if (typeof signature !== "string" || !/^0x[0-9a-fA-F]{130}$/.test(signature)) return null;
+  try {
+    return ethers.utils.verifyTypedData(domain(), types, value, signature);
+  } catch {
+    return null; // values or a signature that cannot be
+  }
+}
+
+function address(given) {
+  if (typeof given !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(given)) throw new Error("to: expected an address.");
+  return ethers.utils.getAddress(given);
+}
+
+// A decimal text of at least 1: a JSON number may have been rounded.
+function whole(given) {
+  if (typeof given !== "string" || !/^[1-9][0-9]{0,38}$/.test(given)) {
+    throw new Error("value: expected a whole number of wei as text, at least 1.");
+  }
+  return BigInt(given);
+}

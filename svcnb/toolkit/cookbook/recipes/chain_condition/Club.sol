@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+/// @notice Members are those whom an action admitted, until the time that it signed. Anyone may submit its answer.
+contract Club {
+    error NotTheOwner();
+    error NotTheSigner(address signer);
+    error MalleableSignature();
+    error Expired(uint256 until);
+
+    event Trusted(address signer);
+    event Joined(address indexed member, uint256 until);
+
+    bytes32 private constant DOMAIN =
+        keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
+    bytes32 private constant MEMBERSHIP = keccak256("Membership(address member,uint256 until)");
+    /// @dev Half of the order of secp256k1: of each pair of valid signatures, the lower one is accepted (EIP-2).
+    uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
+
+    address public immutable owner;
+    address public signer;
+    mapping(address => uint256) public memberUntil;
+
+    constructor() {
+        owner = msg.sender;
+    }
+
+    /// @notice Chooses the action, by the address of its own key.
+    function trust(address signer_) external {
+        if (msg.sender != owner) revert NotTheOwner();
+        signer = signer_;
+        emit Trusted(signer_);
+    }
+
+    /// @notice Admits a member. An earlier time than the stored one changes nothing.
+    function join(address member, uint256 until, uint8 v, bytes32 r, bytes32 s) external {
+        if (uint256(s) > HALF) revert MalleableSignature();
+        if (until < block.timestamp) revert Expired(until);
+        bytes32 domain = keccak256(abi.encode(DOMAIN, keccak256("Club"), keccak256("1"), block.chainid, address(this)));
+        bytes32 content = keccak256(abi.encode(MEMBERSHIP, member, until));
+        address found = ecrecover(keccak256(abi.encodePacked(hex"1901", domain, content)), v, r, s);
+        if (found == address(0) || found != signer) revert NotTheSigner(found);
+        if (until > memberUntil[member]) memberUntil[member] = until;
+        emit Joined(member, until);
+    }
+
+    /// @notice Whether an address is a member now.
+    function isMember(address who) external view returns (bool) {
+        return memberUntil[who] >= block.timestamp;
+    }
+}

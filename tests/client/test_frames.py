@@ -1,0 +1,70 @@
+"""Frames have the types that analysts expect."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from svcnb import ExtraMissing
+from svcnb.client.listing import Listing
+from svcnb.client.models.triggers import TriggerRun
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.secret import Secret
+from svcnb.toolkit.history import PastRun, Spend
+
+KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
+BEGUN = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def types(listing: Listing[Any]) -> dict[str, str]:
+    return {name: str(kind) for name, kind in listing.to_frame().dtypes.items()}
+
+
+def test_times_are_timestamps_in_utc_and_states_are_categories() -> None:
+    runs = [
+        TriggerRun(id="1", status="success", started_at=BEGUN, finished_at=BEGUN, attempt=2),
+        TriggerRun(id="2", status="queued"),
+    ]
+    listing = Listing(runs, of="runs")
+    found = types(listing)
+    assert found["started_at"] == found["finished_at"] == "datetime64[us, UTC]"
+    assert found["status"] == "category"
+    assert found["attempt"] == "int64"
+    frame = listing.to_frame()
+    assert frame["started_at"].iloc[0] == pd.Timestamp("2026-01-01T12:00Z")
+    assert pd.isna(frame["started_at"].iloc[1])
+    assert list(frame["id"]) == ["1", "2"]
+
+
+def test_cents_are_integers_and_an_empty_list_has_the_same_columns_and_types() -> None:
+    spent = [Spend(name="a", runs=2, failed=0, seconds=0.5, cost_cents=7)]
+    full, empty = types(Listing(spent, of="runs")), types(Listing([], of="runs", kind=Spend))
+    assert full["cost_cents"] == "int64"
+    assert full == empty
+    assert list(Listing([], of="past runs", kind=PastRun).to_frame()["status"]) == []
+
+
+def test_an_expiration_is_a_time_and_never_is_none() -> None:
+    keys = [UsageKey(api_key_hash="0x1", expiration=1_767_225_600), UsageKey(api_key_hash="0x2", expiration=0)]
+    frame = Listing(keys, of="usage keys").to_frame()
+    assert frame["expiration"].iloc[0] == pd.Timestamp("2026-01-01T00:00Z")
+    assert pd.isna(frame["expiration"].iloc[1])
+    assert frame["can_create_groups"].dtype == bool
+
+
+def test_a_frame_has_no_secret() -> None:
+    keys = [UsageKey(api_key_hash="0x1", usage_api_key=Secret(KEY))]
+    frame = Listing(keys, of="usage keys").to_frame()
+    assert "usage_api_key" not in frame.columns
+    assert KEY not in frame.to_csv()
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ExtraMissing, match=r"\[lab\]") as caught:
+        Listing([], of="runs", kind=Spend).to_frame()
+    assert isinstance(caught.value, ImportError)

@@ -1,0 +1,153 @@
+"""HTTP clients and headers of the user, raw responses, and the log."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import httpx
+import pytest
+
+from svcnb import AsyncClient, ChainError, Client, InvalidArgument, InvalidType, TransportError, TriggersClient
+from svcnb.client.calls import Flow
+from svcnb.client.chain.rpc import request as chain_request
+from svcnb.client.remote import Service
+
+ADDRESS = "http://service.test"
+KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
+
+
+def answered(seen: list[httpx.Request]) -> httpx.MockTransport:
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=[], headers={"X-Request-Id": "r-1"})
+
+    return httpx.MockTransport(answer)
+
+
+def test_a_client_of_the_user_sends_the_requests_and_stays_open() -> None:
+    seen: list[httpx.Request] = []
+    with httpx.Client(transport=answered(seen), headers={"X-Mine": "yes"}, follow_redirects=True) as mine:
+        with Client(ADDRESS, api_key=KEY, http_client=mine) as svc:
+            assert list(svc.groups.list()) == []
+        with TriggersClient(ADDRESS, http_client=mine) as triggers:
+            triggers.list()
+        assert not mine.is_closed
+    assert [request.headers["x-mine"] for request in seen] == ["yes", "yes"]
+
+
+def test_a_client_of_the_user_follows_no_redirection_with_a_key() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        return httpx.Response(307, headers={"Location": "http://elsewhere.test/"})
+
+    with httpx.Client(transport=httpx.MockTransport(answer), follow_redirects=True) as mine:
+        svc = Client(ADDRESS, api_key=KEY, http_client=mine)
+        with pytest.raises(TransportError, match="points elsewhere"):
+            svc.groups.list()
+    assert asked == ["service.test"]
+
+
+async def test_an_asynchronous_client_of_the_user_does_too() -> None:
+    seen: list[httpx.Request] = []
+    async with httpx.AsyncClient(transport=answered(seen)) as mine:
+        async with AsyncClient(ADDRESS, http_client=mine, headers={"X-Team": "a"}) as svc:
+            raw = await svc.with_raw_response(lambda svc: svc.groups.list())
+        assert not mine.is_closed
+    assert (raw.status, raw.request_id, list(raw.value)) == (200, "r-1", [])
+    assert seen[0].headers["x-team"] == "a"
+
+
+def test_the_wrong_kind_of_client_is_refused() -> None:
+    with pytest.raises(InvalidType, match=r"expected httpx\.Client"):
+        Client(ADDRESS, http_client=httpx.AsyncClient())  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(InvalidType, match=r"expected httpx\.AsyncClient"):
+        AsyncClient(ADDRESS, http_client="httpx")  # type: ignore[arg-type]  # on purpose
+
+
+def test_headers_go_with_every_request_to_the_service_and_to_no_other_host() -> None:
+    seen: list[httpx.Request] = []
+    with httpx.Client(transport=answered(seen)) as mine:
+        svc = Client(ADDRESS, api_key=KEY, http_client=mine, headers={"X-Gateway-Token": "let-me-in"})
+        svc.groups.list()
+        svc.with_key(None).wallets.list()
+        svc.with_options(headers={"X-Other": "1"}).groups.list()
+        with pytest.raises(ChainError):
+            svc._session.drive(_chain_call())
+    assert [request.headers.get("x-gateway-token") for request in seen] == ["let-me-in", "let-me-in", None, None]
+    assert seen[2].headers["x-other"] == "1"
+    assert seen[3].url.host == "chain.test"
+    assert "let-me-in" not in repr(svc.config)
+    assert "let-me-in" not in repr(Service.of(svc.config))
+    assert Service.of(svc.config).config.headers == {"x-gateway-token": "let-me-in"}
+
+
+def _chain_call() -> Flow[Any]:
+    return chain_request("http://chain.test/key-in-the-path", "eth_chainId", [])
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ({"X-Api-Key": "k"}, "the client sets the header X-Api-Key itself"),
+        ({"bad name": "v"}, "invalid header name"),
+        ({"X-A": "secret\r\nX-B: 1"}, "invalid value of the header X-A"),
+        ({"X-A": 5}, "invalid value of the header X-A"),
+        ("X-A: 1", "headers is a str"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused_without_their_value(headers, told) -> None:
+    with pytest.raises(InvalidArgument, match=told) as caught:
+        Client(ADDRESS, headers=headers)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_raw_response_has_every_answer_of_a_list_and_shows_no_body(scripted) -> None:
+    pages = {"0": 100, "1": 3}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        number = int(request.url.params["page_number"])
+        groups = [
+            {"id": str(100 * number + at + 1), "name": KEY, "description": ""} for at in range(pages[str(number)])
+        ]
+        return httpx.Response(200, json=groups, headers={"X-Request-Id": f"r-{number}"})
+
+    svc = scripted(answer)
+    raw = svc.with_raw_response(lambda svc: svc.groups.list())
+    assert len(raw.value) == 103
+    assert [response.headers["x-request-id"] for response in raw.responses] == ["r-0", "r-1"]
+    assert (raw.status, raw.request_id) == (200, "r-1")
+    assert raw.content.startswith(b"[{")
+    assert KEY not in repr(raw.responses)
+
+
+def test_the_log_shows_requests_and_no_secret(caplog) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "chain.test":
+            return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": "0x1"})
+        return httpx.Response(200, json=[], headers={"X-Request-Id": "r-1"})
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as mine, caplog.at_level(logging.DEBUG, logger="svcnb"):
+        svc = Client("http://service.test:81", api_key=KEY, http_client=mine, headers={"X-A": "token-1"})
+        svc.groups.list()
+        svc._session.drive(_chain_call())
+    lines = [record.getMessage() for record in caplog.records if record.name == "svcnb"]
+    assert lines[0].startswith("GET http://service.test:81/core/v1/list_groups: 200, 2 bytes in ")
+    assert lines[0].endswith("request id r-1")
+    assert lines[1].startswith("POST http://chain.test: 200, ")
+    assert not [secret for secret in (KEY, "token-1", "key-in-the-path") if secret in caplog.text]
+
+
+def test_the_log_shows_what_was_not_answered(caplog) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("late", request=request)
+
+    with (
+        httpx.Client(transport=httpx.MockTransport(answer)) as mine,
+        caplog.at_level(logging.DEBUG, logger="svcnb"),
+        pytest.raises(TransportError),
+    ):
+        Client(ADDRESS, http_client=mine, retries=0).groups.list()
+    assert "GET http://service.test/core/v1/list_groups: http://service.test did not answer" in caplog.text

@@ -1,0 +1,22 @@
+"""Usage keys are asked for with every member that the live service requires."""
+
+from __future__ import annotations
+
+from svcnb.client.calls import Call
+from svcnb.client.resources import usage_key_flows
+
+
+def test_a_key_of_few_permissions_sends_the_others_as_none() -> None:
+    call = next(usage_key_flows.create("trigger", "", execute_in_groups=[7]))
+    assert isinstance(call, Call)
+    assert call.body == {
+        "name": "trigger",
+        "description": "",
+        "execute_in_groups": [7],
+        "manage_ipfs_ids_in_groups": [],
+        "add_pkp_to_groups": [],
+        "remove_pkp_from_groups": [],
+        "can_create_groups": False,
+        "can_delete_groups": False,
+        "can_create_pkps": False,
+    }

@@ -1,0 +1,65 @@
+"""A service that is called in process, as in the page of a browser: the same application, without a socket."""
+
+from __future__ import annotations
+
+import pytest
+
+from svcnb.client import AsyncClient
+from svcnb.client._http import AsyncTransport
+from svcnb.client.in_page import AsyncPageTransport
+from svcnb.emulator.in_page import ABSENT, PageService
+from svcnb.emulator.main import build_app
+from svcnb.emulator.service import Service
+from svcnb.emulator.settings import Settings
+from svcnb.in_process import Nowhere, answer, new_address, register, unregister
+
+PATIENCE_S = 300.0
+SETTINGS = Settings.load({}, seed="in", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
+
+
+@pytest.fixture
+async def address():
+    service = Service(
+        Settings.load({}, seed="in process", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
+    )
+    url = new_address()
+    service.listens_at(url)
+    app = build_app(service)
+    await service.start()
+    register(url, app)
+    yield url
+    unregister(url)
+    await service.stop()
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
+    async with AsyncClient(address) as plain:
+        client = AsyncClient.__new__(AsyncClient)
+        client._start(plain._config, AsyncTransport(address, AsyncPageTransport()), [], owner=True)
+    account = await client.accounts.create("Ada")
+    svc = client.with_key(account)
+    wallet = await svc.wallets.create()
+    assert wallet.wallet_address in {each.wallet_address for each in await svc.wallets.list()}
+    run = await svc.run("const main = ({ n }) => ({ n: n + 1 })", n=41)
+    assert run.response == {"n": 42}
+    health = await answer("GET", f"{address}/health", {}, b"", PATIENCE_S)
+    assert health.status == 200
+    unknown = await answer("GET", f"{address}/no/such?path=1", {}, b"", PATIENCE_S)
+    assert unknown.status == 404
+    await client.close()
+
+
+async def test_an_address_without_an_emulator_answers_nothing():
+    with pytest.raises(Nowhere, match="nothing answers at http://localhost:1"):
+        await answer("GET", "http://localhost:1/core/v1/version", {}, b"", PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("action_engine", "v8"), ("state", "folder"), ("database", "postgresql://h/n"), ("chain_rpc", "http://h")],
+)
+def test_a_setting_that_a_page_cannot_have_is_refused_with_the_reason(setting, value):
+    with pytest.raises(ValueError, match=ABSENT[setting].split("'")[0][:20]):
+        PageService({setting: value})

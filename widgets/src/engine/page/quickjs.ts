@@ -1,0 +1,2 @@
+import { quickjs } from "./shipped.ts";
+export default quickjs;

@@ -1,0 +1,2 @@
+import { secp256k1 } from "./shipped.ts";
+export default secp256k1;

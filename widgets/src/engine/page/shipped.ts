@@ -1,0 +1,15 @@
+/** What a worker of the `fast` engine is given: all of it comes with the first message. */
+export interface Shipped {
+  readonly names: string;
+  readonly image: Uint8Array<ArrayBuffer>;
+  readonly quickjs: Uint8Array<ArrayBuffer>;
+  readonly secp256k1: Uint8Array<ArrayBuffer>;
+}
+
+const found = await new Promise<Shipped>((resolve) => {
+  addEventListener("message", ({ data }) => resolve(data as Shipped), { once: true });
+});
+
+export const { image, names } = found;
+export const quickjs = await WebAssembly.compile(found.quickjs);
+export const secp256k1 = await WebAssembly.compile(found.secp256k1);

@@ -1,0 +1,124 @@
+/** The engine `fast` in a worker, as a page has it: answers, console, errors, deadline, and no trace of the run before. */
+import { equal } from "./fake.ts";
+
+function matches(text: string | undefined, pattern: RegExp): void {
+  if (text === undefined || !pattern.test(text)) throw new Error(`${text} does not match ${pattern}`);
+}
+
+const STATIC = new URL("../../svcnb/emulator/sandbox/static/", import.meta.url);
+const SECRET = new Uint8Array(16).fill(7);
+const NAMES = JSON.stringify({
+  namespace: "Svc",
+  actions: "SvcActions",
+  auth: "SvcAuth",
+  headers: "svcHeaders",
+  privateKey: "getSvcPrivateKey",
+  actionPrivateKey: "getSvcActionPrivateKey",
+  actionPublicKey: "getSvcActionPublicKey",
+  actionWalletAddress: "getSvcActionWalletAddress",
+});
+
+type Said = { kind: string; text?: string; ok?: boolean; error_kind?: string; blob: string };
+
+class Engine {
+  #worker = new Worker(new URL("fast_page.js", STATIC), { type: "module" });
+  #queue: Uint8Array[] = [];
+  #wake: (() => void) | null = null;
+
+  async start(): Promise<void> {
+    this.#worker.onmessage = ({ data }) => {
+      this.#queue.push(data);
+      this.#wake?.();
+    };
+    const [image, quickjs, secp256k1] = await Promise.all(
+      ["fast.image", "quickjs.wasm", "secp256k1.wasm"].map((name) => Deno.readFile(new URL(name, STATIC))),
+    );
+    this.#worker.postMessage({ names: NAMES, image, quickjs, secp256k1 });
+    equal([...await this.#next()], [0x52]);
+  }
+
+  async #next(): Promise<Uint8Array> {
+    while (this.#queue.length === 0) await new Promise<void>((resolve) => this.#wake = resolve);
+    return this.#queue.shift()!;
+  }
+
+  async run(source: string, params: unknown = {}, timeoutMs = 10_000): Promise<Said[]> {
+    const job = {
+      source,
+      params: JSON.stringify(params),
+      headers: {},
+      maxResponseBytes: 1e6,
+      maxLogBytes: 1e5,
+      timeoutMs,
+      memoryBytes: 2 ** 26,
+      busyMs: 0,
+      maxCallBytes: 1e6,
+      maxRequestBytes: 1e6,
+    };
+    const text = new TextEncoder().encode(JSON.stringify(job));
+    const frame = new Uint8Array(8 + text.length + SECRET.length);
+    new DataView(frame.buffer).setUint32(0, text.length, true);
+    new DataView(frame.buffer).setUint32(4, SECRET.length, true);
+    frame.set(text, 8);
+    frame.set(SECRET, 8 + text.length);
+    this.#worker.postMessage(frame);
+    const said: Said[] = [];
+    for (;;) {
+      const bytes = await this.#next();
+      equal([...bytes.subarray(0, 16)], [...SECRET]);
+      const length = new DataView(bytes.buffer).getUint32(16, true);
+      const body = JSON.parse(new TextDecoder().decode(bytes.subarray(24, 24 + length)));
+      said.push({ ...body, blob: new TextDecoder().decode(bytes.subarray(24 + length)) });
+      if (body.kind === "end") return said;
+    }
+  }
+
+  end(): void {
+    this.#worker.terminate();
+  }
+}
+
+Deno.test("the engine runs in a worker as it does in a process", async () => {
+  const engine = new Engine();
+  try {
+    await engine.start();
+    const [end] = await engine.run("const main = ({ n }) => n + 1", { n: 41 });
+    equal([end!.ok, end!.blob], [true, "42"]);
+
+    const values = ["{ a: 'it\\'s', 'c-d': [1, 'x'] }", "['a', \"b\"]", "new Map([['k', { v: 1 }]])", "[[[[[[1]]]]]]"];
+    for (const value of values) {
+      const said = await engine.run(`function main() { console.log("%s and", "text", ${value}); return 1 }`);
+      const expected = `text and ${Deno.inspect((0, eval)(`(${value})`))}\n`;
+      equal([said[0]!.kind, said[0]!.text], ["log", expected]);
+    }
+
+    const [left] = await engine.run("globalThis.left = 1; function main() { return typeof left }");
+    equal(left!.blob, "number");
+    const [after] = await engine.run("function main() { return typeof left }");
+    equal(after!.blob, "undefined");
+
+    const [thrown] = await engine.run("function main() { throw new TypeError('no') }");
+    equal([thrown!.ok, thrown!.error_kind], [false, "throw"]);
+    matches(thrown!.text, /^Uncaught \(in promise\) TypeError: no\n {4}at main/);
+
+    const [syntax] = await engine.run("function main() { return 1 +; }");
+    equal(syntax!.error_kind, "syntax");
+    matches(syntax!.text, /^Uncaught SyntaxError: Unexpected token ';'/);
+    const [outside] = await engine.run("return 1");
+    equal([outside!.error_kind, outside!.text!.split("\n")[0]], [
+      "syntax",
+      "Uncaught SyntaxError: Illegal return statement",
+    ]);
+
+    const [late] = await engine.run("function main() { for (;;); }", {}, 50);
+    equal(late!.error_kind, "timeout");
+
+    const [trapped] = await engine.run("import x from 'y'; function main() {}");
+    equal(trapped!.error_kind, "trap");
+
+    const address = await engine.run("function main() { return new ethers.Wallet('0x' + '11'.repeat(32)).address }");
+    equal(address[0]!.blob, "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A");
+  } finally {
+    engine.end();
+  }
+});
