@@ -154,16 +154,17 @@ def npm() -> Iterator[Callable[[object], Any]]:
     command = [str(tools.deno()), "run", "--quiet", "--no-prompt", "--cached-only", "--allow-env"]
     command += ["--config", str(widgets / "deno.json"), str(widgets / "tests/other_implementations.ts")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"NO_COLOR": "1"}) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        questions, answers = process.stdin, process.stdout
+        assert questions is not None
+        assert answers is not None
 
         def ask(question: object) -> Any:
-            process.stdin.write(json.dumps(question).encode() + b"\n")
-            process.stdin.flush()
-            return json.loads(process.stdout.readline())
+            questions.write(json.dumps(question).encode() + b"\n")
+            questions.flush()
+            return json.loads(answers.readline())
 
         yield ask
-        process.stdin.close()
+        questions.close()
 
 
 @pytest.fixture(scope="session")
