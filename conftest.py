@@ -23,7 +23,7 @@ MOST_WORKERS = 4
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 # What the tests themselves read: how much of the parts that are run by name, and what they are given.
 KEPT_PREFIXES = (
-    "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
+    "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_CHART", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
     "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SOAK_",
 )  # fmt: skip
 
@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--live",
         action="store_true",
-        help="Keep the environment, so that lessons use the service of SVC_BASE_URL. Costs real credit.",
+        help="Keep the environment, and run lessons on the service of SVC_BASE_URL. Costs real credit.",
     )
 
 
@@ -45,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests start hundreds of programs, each of which would compile the package again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.getoption("--live"):
+        os.environ["SVC_LESSONS"] = "live"  # the option is the confirmation
         return
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         if not name.startswith(KEPT_PREFIXES):

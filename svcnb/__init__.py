@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from svcnb import charts, panels, reports, testing, toolkit, workshop  # noqa: F401 - found on first use
     from svcnb.client import AsyncClient, Client
-    from svcnb.client.async_triggers import AsyncTriggersClient
+    from svcnb.client.aio.triggers import AsyncTriggersClient
     from svcnb.client.chain.rpc import RpcError
     from svcnb.client.config import Retries, Timeouts
     from svcnb.client.errors import (
@@ -150,7 +150,7 @@ _SIGNING: Final = "svcnb.client.signing"
 _HOME: Final = {
     "Action": "svcnb.protocol.action",
     "AsyncClient": "svcnb.client",
-    "AsyncTriggersClient": "svcnb.client.async_triggers",
+    "AsyncTriggersClient": "svcnb.client.aio.triggers",
     "BrowserSigner": "svcnb.panels",
     "Client": "svcnb.client",
     "ContractWallet": _SIGNING,

@@ -3,71 +3,46 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
+from svcnb import live_lessons
 from svcnb.checked import checked
-from svcnb.control import ControlRefused, EmulatorControl, EmulatorError, EmulatorUnreachable
+from svcnb.control import ControlRefused, EmulatorControl, EmulatorUnreachable
 from svcnb.control.plane import ControlPlane
 from svcnb.errors import InvalidArgument
 from svcnb.launch import Emulator
+from svcnb.live_lessons import LiveService, NotAnEmulator
 
-if TYPE_CHECKING:
-    from svcnb.client import AsyncClient, Client
+__all__ = [
+    "LiveService",
+    "NotAnEmulator",
+    "fetch_solutions",
+    "lesson",
+    "lesson_settings",
+    "lessons_folder",
+    "practice_key",
+    "solution_notebooks",
+]
 
 # 1 January 2026, 00:00:00 UTC: a moment that a reader recognises in the outputs.
 LESSON_TIME_S = 1_767_225_600
+
+_SOLUTIONS = "solutions"
+_NOTEBOOK = re.compile(r"[0-9]{2}-[a-z0-9-]{1,60}\.ipynb")
 
 # One emulator per lesson and interpreter: running the first cell again starts afresh and leaves nothing behind.
 _running: dict[str, Emulator] = {}
 
 
-class NotAnEmulator(EmulatorError):
-    """The service that was asked for is a live one, which nobody can reset, freeze or break on purpose."""
-
-
-class LiveService:
-    """A live service in the place of a lesson's emulator; settings come from the environment.
-
-    Args:
-        base_url: Its address, without ``/core/v1``.
-    """
-
-    def __init__(self, base_url: str) -> None:
-        self.base_url = base_url.rstrip("/")
-
-    def __repr__(self) -> str:
-        """Its address: with a live service it matters where one is."""
-        return f"LiveService({self.base_url!r})"
-
-    def __getattr__(self, name: str) -> Any:
-        """Explains why a control verb is not here."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise NotAnEmulator(
-            f"a live service has no {name!r}: only an emulator can be controlled",
-            hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
-        )
-
-    def client(self, **options: Any) -> Client:
-        """A client of this service; arguments as `svcnb.Client`."""
-        from svcnb.client import Client
-
-        return Client(**({"base_url": self.base_url} | options))
-
-    def async_client(self, **options: Any) -> AsyncClient:
-        """An asynchronous client of this service."""
-        from svcnb.client import AsyncClient
-
-        return AsyncClient(**({"base_url": self.base_url} | options))
-
-    def stop(self) -> None:
-        """Does nothing: others use it, too."""
-
-
-def lesson(name: str, *, resume: bool = False, **settings: object) -> EmulatorControl | LiveService:
+def lesson(
+    name: str, *, resume: bool = False, confirm: bool = False, **settings: object
+) -> EmulatorControl | LiveService:
     """The service for a lesson.
 
     An emulator of its own, seeded with the lesson's name and standing still in time, so that every output is the same
@@ -75,12 +50,15 @@ def lesson(name: str, *, resume: bool = False, **settings: object) -> EmulatorCo
     instructor's machine runs it, where the workshop is set up so, and its state outlives the kernel.
 
     If ``SVC_BASE_URL`` is set outside a workshop, that service is used instead: an emulator that others may share, or
-    a live one. ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own emulator.
+    a live one. ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own emulator. On a live service a
+    lesson begins when it is confirmed, and cells that need an emulator are skipped; lessons that need one throughout
+    use one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: The lesson, for example ``"quickstart"``.
         resume: In a workshop, go on with the state of this notebook's last run, for example after a kernel restart.
             Elsewhere a lesson's state ends with its kernel, and this changes nothing.
+        confirm: On a live service, begin: calls cost money. ``SVC_LESSONS=live`` confirms all lessons.
         **settings: Further settings of the lesson's own emulator, as for `Emulator`.
 
     Returns:
@@ -88,12 +66,18 @@ def lesson(name: str, *, resume: bool = False, **settings: object) -> EmulatorCo
 
     Raises:
         EmulatorError: It could not be started or reached; the text says what to do.
+        NotConfirmed: The service is a live one, and ``confirm`` is not set. Nothing was done.
     """
+    live_lessons.end()
     base_url = os.environ.get("SVC_BASE_URL")
     if (hosted := _in_workshop(name, settings, resume=resume)) is not None:
         return hosted
     if base_url and os.environ.get("SVC_LESSONS") != "own" and not _workshop():
-        return _shared(base_url)
+        shared = _shared(base_url)
+        if shared is not None:
+            return shared
+        if name in live_lessons.LIVE:
+            return live_lessons.begin(name, base_url, confirm=confirm)
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()
     emulator = Emulator(**(lesson_settings(name) | settings))
@@ -129,27 +113,60 @@ def practice_key(number: int) -> str:
     return "0x" + f"{number}{number}" * 32
 
 
-def lessons_folder(wanted: Path | None) -> Path:
+def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
     """Where the lessons are.
 
     Args:
         wanted: The folder asked for, None for the usual one.
+        solutions: Whether the solutions belong to it. A learner of a workshop gets them when the instructor unlocks
+            them.
 
     Returns:
-        The working copy's own folder, or one that now holds a copy; files that are there already are kept.
+        The working copy's own folder, or one that now contains a copy; files that are there already are kept.
     """
-    packaged = Path(__file__).resolve().parent / "notebooks"
-    working_copy = Path(__file__).resolve().parents[1] / "notebooks"
-    if wanted is None and not packaged.is_dir() and working_copy.is_dir():
-        return working_copy
-    source = packaged if packaged.is_dir() else working_copy
+    source, is_working_copy = _shipped()
+    if wanted is None and is_working_copy and solutions:
+        return source
     target = (wanted or Path("svcnb-lessons")).resolve()
     for file in sorted(path for path in source.rglob("*") if path.is_file()):
         copy = target / file.relative_to(source)
-        if not copy.exists():
+        if not copy.exists() and (solutions or _SOLUTIONS not in file.relative_to(source).parts):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     return target
+
+
+def solution_notebooks() -> list[Path]:
+    """The solutions of all lessons, in order."""
+    return sorted((_shipped()[0] / _SOLUTIONS).glob("*.ipynb"))
+
+
+def fetch_solutions(unlocked: Iterable[str]) -> None:
+    """Saves solutions that the workshop's instructor unlocked, for the lessons in this folder.
+
+    A solution that is there already is kept as it is.
+
+    Args:
+        unlocked: File names of the notebooks.
+
+    Raises:
+        EmulatorError: The server does not answer, or refuses.
+        OSError: The folder cannot be written.
+    """
+    if (place := _workshop()) is None:
+        return
+    for name in unlocked:
+        target = Path(_SOLUTIONS) / name
+        if _NOTEBOOK.fullmatch(name) and Path(name).is_file() and not target.exists():
+            text = ControlPlane(*place).request("GET", f"/solutions/{name}")["notebook"]
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+
+
+def _shipped() -> tuple[Path, bool]:
+    """Folder of the lessons in this installation, and whether it belongs to a working copy."""
+    packaged = Path(__file__).resolve().parent / "notebooks"
+    return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
 
 
 class WorkshopEmulator(EmulatorControl):
@@ -188,11 +205,14 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
             f"the workshop's server at {place[0]} does not answer",
             hint="Ask your instructor. To work without the workshop, unset SVC_WORKSHOP_URL and restart the kernel.",
         ) from error.with_traceback(None)
+    with suppress(OSError):  # a folder that cannot be written does not stop the lesson
+        fetch_solutions(names.pop("solutions", ()))
     return WorkshopEmulator(names, lesson_settings(name) | settings) if "base_url" in names else None
 
 
-def _shared(base_url: str) -> EmulatorControl | LiveService:
+def _shared(base_url: str) -> EmulatorControl | None:
+    """The emulator at an address; None if a live service answers there."""
     try:
         return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
     except ControlRefused:
-        return LiveService(base_url)  # it answers, but has no control plane (for us)
+        return None  # it answers, but has no control plane for us

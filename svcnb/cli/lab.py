@@ -44,12 +44,13 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     own beside it, with fixed keys and time, so that its outputs are those that are printed.
 
     With a place in a workshop (its environment, SVC_WORKSHOP_URL in it), notebooks use the emulators that the machine
-    of the workshop runs for this learner. If it runs none, everything is as above.
+    of the workshop runs for this learner. If it runs none, everything is as above. The copy of the lessons contains no
+    solutions; they arrive when the instructor unlocks them.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # however it is told to stop, it stops both
-    lessons = lessons_folder(folder)
+    lessons = lessons_folder(folder, solutions=not os.environ.get("SVC_WORKSHOP_URL"))
     service = _workshop(state) or _emulator(state, shared=shared)
     with service as (what, settings), tempfile.TemporaryDirectory(prefix="svcnb-lab-") as own:
         environment = os.environ | settings

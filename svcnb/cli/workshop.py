@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
@@ -19,12 +22,15 @@ from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     from svcnb.workshop import Workshop, WorkshopServer
+    from svcnb.workshop.roster_file import Entry
 
 PLACES = "places"
+HAND_OUT_FILE = "hand-out.json"
 BOARD_FILE = "board.url"
 PORT_FILE = "port"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - refused
+_ROSTERS = (".csv", ".txt")
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -44,12 +50,12 @@ def _folder(wrapped: Any) -> Any:
 
 @command.command(
     "start",
-    epilog=examples(
-        "svcnb workshop start ada grace alan", "svcnb workshop start --from-file names.txt --host 10.0.0.5"
-    ),
+    epilog=examples("svcnb workshop start roster.csv", "svcnb workshop start ada 'Grace Hopper' --host 10.0.0.5"),
 )
 @click.argument("learners", nargs=-1)
-@click.option("--from-file", type=click.File(encoding="utf-8"), help="Names of learners, one a line.")
+@click.option(
+    "--from-file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A roster, as an argument."
+)
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 takes a free one.")
@@ -64,7 +70,7 @@ def _folder(wrapped: Any) -> Any:
 @_folder
 def start(
     learners: tuple[str, ...],
-    from_file: Any,
+    from_file: Path | None,
     credit: int,
     host: str,
     port: int,
@@ -74,12 +80,16 @@ def start(
 ) -> None:
     """Run the workshop's server until Ctrl-C.
 
+    LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. A file has one learner in each
+    line: a name, an address, both, or nothing but the separator. Quote names with spaces.
+
     On 127.0.0.1 this machine runs the emulators of all learners, each started on demand. With another --host, learners
     work on machines of their own, which run their emulators; this one collects their progress.
 
     Writes FOLDER/places/NAME.env (a learner's environment, for `. NAME.env && svcnb lab`), all of them as
     FOLDER/hand-out.json, the board's address as FOLDER/board.url, and FOLDER/server.json (the server's address and
-    token), readable for you alone. Started again, it goes on with the same learners and states.
+    token), readable for you alone. Started again, it goes on with the same learners and states. SVC_INSTRUCTOR_TOKEN
+    sets the token of the server, for a hub on another machine that must know it before.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
@@ -90,30 +100,29 @@ def start(
     from svcnb.toolkit.files import replace_file
     from svcnb.workshop import Workshop
     from svcnb.workshop.hub import SERVER_FILE
-    from svcnb.workshop.roster import check_name
+    from svcnb.workshop.roster_file import read_roster
 
-    names = [*learners, *(line.strip() for line in from_file or () if line.strip())]
-    for name in names:  # all of them, before anything is written
-        check_name(name)
+    everyone: list[Entry] = []
+    for given in [*learners, *([str(from_file)] if from_file else [])]:  # all of them, before anything is written
+        is_file = given.lower().endswith(_ROSTERS) or (from_file is not None and given == str(from_file))
+        everyone += read_roster(Path(given)) if is_file else [_entry(given)]
     stop = threading.Event()
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: stop.set())
     hosts = host in _LOOPBACK and url is None
-    with Workshop(
-        names, credit_cents=credit, folder=folder, idle_stop_s=idle_minutes * 60, hosts_emulators=hosts
-    ) as room:
+    with Workshop(credit_cents=credit, folder=folder, idle_stop_s=idle_minutes * 60, hosts_emulators=hosts) as room:
+        for each in everyone:
+            room.add(each.name, each.email)
         try:
             server = _serve(room, host, port, url, folder)
             for name, environment in room.hand_out().items():
                 _write_place(folder, name, environment)
-            replace_file(folder / "hand-out.json", json.dumps(room.hand_out(), indent=1))
             replace_file(folder / BOARD_FILE, f"{server.board_url}\n")
             replace_file(folder / SERVER_FILE, json.dumps({"url": server.url, "token": server.instructor_token}))
-            many = len(room.hand_out())
             click.echo(f"Workshop  {server.url}")
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
             click.echo(f"Board     its address is in {folder / BOARD_FILE}")
-            click.echo(f"Places    {folder / PLACES} ({many} learner{'' if many == 1 else 's'})")
+            click.echo(f"Places    {folder / PLACES} ({_learners(len(room.hand_out()))})")
             click.echo("Ctrl-C stops it; states and progress are kept.")
             stop.wait()
         finally:
@@ -124,19 +133,50 @@ def start(
 @_folder
 @output_options
 def board(folder: Path, as_json: bool) -> None:
-    """Show who has solved how much."""
-    found = _ask(folder, "GET", "/board.json")
-    solved = {name: f"{sum(each['right'] for each in done.values())} solved" for name, done in found.items()}
-    show(found if as_json else solved, as_json=as_json)
+    """Show where each learner is, who is stuck, and who has solved how much."""
+    found = _ask(folder, "GET", "/progress")
+    columns = 6  # without the lessons: the page shows them
+    rows = [dict(zip(found["heads"][:columns], row, strict=False)) for row in found["rows"]]
+    show(found["learners"] if as_json else rows, as_json=as_json)
+
+
+@command.command("export", epilog=examples("svcnb workshop export progress.csv"))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@_folder
+def export(file: Path, folder: Path) -> None:
+    """Write the progress of all learners to FILE as CSV, with a column for each exercise.
+
+    FILE contains names and e-mail addresses, and is readable for you alone.
+    """
+    from svcnb.toolkit.files import replace_file
+
+    found = _ask(folder, "GET", "/progress")
+    replace_file(file, found["csv"])
+    click.echo(f"{file}: {_learners(len(found['learners']))}")
+
+
+@command.command("unlock", epilog=examples("svcnb workshop unlock 1 2"))
+@click.argument("lessons", nargs=-1, type=int)
+@_folder
+def unlock(lessons: tuple[int, ...], folder: Path) -> None:
+    """Give the solutions of LESSONS (numbers; all without one) to the learners.
+
+    A solution arrives in the learner's folder solutions/ when the learner next starts a lesson or answers an exercise.
+    """
+    unlocked = _ask(folder, "POST", "/solutions", {"lessons": list(lessons)})["unlocked"]
+    click.echo(f"Unlocked solutions: {', '.join(str(int(name[:2])) for name in unlocked)}")
 
 
 @command.command("add")
 @click.argument("learner")
+@click.option("--email", default="", help="The learner's e-mail address.")
 @_folder
-def add(learner: str, folder: Path) -> None:
-    """Add one more learner; writes FOLDER/places/LEARNER.env."""
-    environment = _ask(folder, "POST", f"/learners/{learner}/add", {})["environment"]
-    click.echo(f"{learner}: the environment is in {_write_place(folder, learner, environment)}")
+def add(learner: str, email: str, folder: Path) -> None:
+    """Add one more learner; writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
+    given = _entry(learner)
+    found = _ask(folder, "POST", _path(given.name or given.email, "add"), {"email": email or given.email})
+    place = _write_place(folder, found["name"], found["environment"])
+    click.echo(f"{learner}: the environment is in {place}")
 
 
 @command.command("reset")
@@ -144,7 +184,8 @@ def add(learner: str, folder: Path) -> None:
 @_folder
 def reset(learner: str, folder: Path) -> None:
     """Delete a learner's states and progress, while the others go on. Their place stays the same."""
-    _ask(folder, "POST", f"/learners/{learner}/reset", {})
+    found = _ask(folder, "POST", _path(learner, "reset"), {})
+    _write_place(folder, found["name"], found["environment"])
     click.echo(f"{learner}: states and progress are deleted. The first cell of a lesson starts it again.")
 
 
@@ -154,7 +195,7 @@ def reset(learner: str, folder: Path) -> None:
 @_folder
 def save(learner: str, label: str, folder: Path) -> None:
     """Save a learner's emulators with all accounts, keys and credit as LABEL."""
-    _ask(folder, "POST", f"/learners/{learner}/save", {"label": label})
+    _ask(folder, "POST", _path(learner, "save"), {"label": label})
     click.echo(f"{learner}: saved as {label!r}.")
 
 
@@ -164,7 +205,7 @@ def save(learner: str, label: str, folder: Path) -> None:
 @_folder
 def restore(learner: str, label: str, folder: Path) -> None:
     """Put a learner's emulators back as they were saved as LABEL."""
-    _ask(folder, "POST", f"/learners/{learner}/restore", {"label": label})
+    _ask(folder, "POST", _path(learner, "restore"), {"label": label})
     click.echo(f"{learner}: restored as it was saved as {label!r}.")
 
 
@@ -220,8 +261,24 @@ def _emulators(many: int) -> str:
     return f"{many} running emulator{'' if many == 1 else 's'}"
 
 
+def _learners(many: int) -> str:
+    return f"{many} learner{'' if many == 1 else 's'}"
+
+
+def _entry(text: str) -> Entry:
+    """A learner of the command line: a name or an e-mail address."""
+    from svcnb.workshop.roster import clean
+    from svcnb.workshop.roster_file import Entry
+
+    return Entry("", clean(text, "e-mail address")) if "@" in text else Entry(clean(text))
+
+
+def _path(learner: str, verb: str) -> str:
+    return f"/learners/{quote(learner, safe='')}/{verb}"
+
+
 def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
-    """Writes a learner's environment as a file for a shell, for its owner alone: a token is in it."""
+    """Writes a learner's environment as a file for a shell, and into the hand-out. Both contain a token: mode 0600."""
     import shlex
 
     from svcnb.toolkit.files import replace_file
@@ -229,6 +286,9 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
     lines = (f"export {variable}={shlex.quote(value)}\n" for variable, value in sorted(environment.items()))
     place = folder / PLACES / f"{name}.env"
     replace_file(place, "".join(lines))
+    hand_out = folder / HAND_OUT_FILE
+    everyone = parse(hand_out.read_text(encoding="utf-8")) if hand_out.exists() else {}
+    replace_file(hand_out, json.dumps(everyone | {name: dict(environment)}, indent=1))
     return place
 
 
@@ -236,11 +296,12 @@ def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) 
     """Starts the server, on the port of the last time if none was given: learners' files name it."""
     from svcnb.toolkit.files import replace_file
 
+    serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))
     kept = folder / PORT_FILE
     if not port and kept.exists():
         with suppress(OSError, ValueError):
-            return room.serve(host=host, port=int(kept.read_text(encoding="ascii")), url=url)
-    server = room.serve(host=host, port=port, url=url)
+            return serve(port=int(kept.read_text(encoding="ascii")))
+    server = serve(port=port)
     replace_file(kept, str(server.port))
     return server
 

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from svcnb.client import explain as explanations, running, tracing
 from svcnb.client._http import AsyncTransport
+from svcnb.client.aio.accounts import AsyncAccounts
+from svcnb.client.aio.actions import AsyncActions
+from svcnb.client.aio.billing import AsyncBilling
+from svcnb.client.aio.groups import AsyncGroups
+from svcnb.client.aio.node import AsyncNode
+from svcnb.client.aio.usage_keys import AsyncUsageKeys
+from svcnb.client.aio.wallets import AsyncWallets
 from svcnb.client.batch import DEFAULT_CONCURRENCY, AsyncBatch
 from svcnb.client.client_settings import (
     AnyKey,
@@ -29,13 +36,6 @@ from svcnb.client.models.traces import Trace
 from svcnb.client.raw_response import AsyncRecording, RawResponse
 from svcnb.client.references import ActionRef, WalletRef
 from svcnb.client.remote import Executor, RemoteRuns
-from svcnb.client.resources.accounts import AsyncAccounts
-from svcnb.client.resources.actions import AsyncActions
-from svcnb.client.resources.billing import AsyncBilling
-from svcnb.client.resources.groups import AsyncGroups
-from svcnb.client.resources.node import AsyncNode
-from svcnb.client.resources.usage_keys import AsyncUsageKeys
-from svcnb.client.resources.wallets import AsyncWallets
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession, Listener
 from svcnb.client.tracing import Traced
@@ -43,7 +43,7 @@ from svcnb.client.tracing import Traced
 if TYPE_CHECKING:
     import httpx
 
-    from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
+    from svcnb.client.aio.chain_secured import AsyncChainSecured
     from svcnb.protocol.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -141,7 +141,7 @@ class AsyncClient(ClientSettings):
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
         """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
-        from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
+        from svcnb.client.aio.chain_secured import AsyncChainSecured
 
         return AsyncChainSecured(self._session)
 

@@ -6,7 +6,15 @@ from typing import Any
 from urllib.parse import quote
 
 from svcnb.client.calls import Answer, Call, Flow, ask
-from svcnb.client.errors import ActionError, InvalidArgument, NotFound, NotTheApi, ServiceError, TraceUnavailable
+from svcnb.client.errors import (
+    ActionError,
+    InvalidArgument,
+    NotFound,
+    NotTheApi,
+    ServiceError,
+    TraceUnavailable,
+    Unauthorized,
+)
 from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
 
@@ -34,6 +42,11 @@ def trace(of: Traced) -> Flow[Trace]:
         return (yield from ask(call))
     except (NotFound, NotTheApi) as error:
         raise TraceUnavailable(f"there is no trace of request {request_id}") from error
+    except Unauthorized as error:
+        raise TraceUnavailable(
+            f"the trace of request {request_id} needs the emulator's control token",
+            hint="Use a client of the emulator that you started: emulator.client().",
+        ) from error
 
 
 def _parse(body: Any, _answer: Answer) -> Trace:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from svcnb.protocol.wire.triggers import Accepted
 
 TriggerRef = Trigger | str
-Service = Client
-"""The client that holds the account key; the asynchronous twin takes the asynchronous one."""
 Topics = Sequence[str | Sequence[str] | None] | None
 
 
@@ -247,7 +245,7 @@ class TriggersClient(TriggersSettings):
 
     def create_for(
         self,
-        service: Service,
+        service: Client,
         action: ActionRef,
         *,
         name: str,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from web3 import Web3
 
     from svcnb.client import AsyncClient, Client
-    from svcnb.client.async_triggers import AsyncTriggersClient
+    from svcnb.client.aio.triggers import AsyncTriggersClient
     from svcnb.client.signing.eth import AnySigner
     from svcnb.client.triggers import TriggersClient
     from svcnb.protocol.vocabulary import Vocabulary
@@ -128,7 +128,7 @@ class EmulatorControl(Checked):
 
     def async_triggers(self, label: str = "emulator") -> AsyncTriggersClient:
         """As `triggers`, with ``await``. Its user closes it."""
-        from svcnb.client.async_triggers import AsyncTriggersClient
+        from svcnb.client.aio.triggers import AsyncTriggersClient
 
         client = AsyncTriggersClient(self.triggers_url)
         self.approve_agent(client.challenge, label)

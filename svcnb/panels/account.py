@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import traitlets
 
 from svcnb.client import Client
-from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
+from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.models.billing import Balance, Payment
 from svcnb.client.signing import LocalSigner, Signer, as_signer

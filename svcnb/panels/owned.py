@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from svcnb.client import AsyncClient
-from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
+from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
 from svcnb.client.errors import SigningError
 from svcnb.client.models.chain import Preview
 from svcnb.client.signing import Signer

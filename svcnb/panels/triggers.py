@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final, get_args
 
 from svcnb.client import Client
-from svcnb.client.async_triggers import AsyncTriggersClient
+from svcnb.client.aio.triggers import AsyncTriggersClient
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.triggers import Trigger, TriggerRun
 from svcnb.client.resources import trigger_flows

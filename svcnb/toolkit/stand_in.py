@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, Self
@@ -45,10 +45,12 @@ class Response:
     Attributes:
         body: Text, or a value that is sent as JSON.
         status: HTTP status.
+        headers: Further headers, for example ``{"location": "..."}``.
     """
 
     body: Any = ""
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class StandIn:
@@ -114,7 +116,7 @@ class StandIn:
             body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
         except (TypeError, ValueError) as error:
             raise MalformedValue(f"the answer for {request.path} is not JSON: {error}") from error
-        return Response(body, answer.status)
+        return Response(body, answer.status, answer.headers)
 
 
 def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
@@ -134,6 +136,8 @@ def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
             answer = owner.respond(Request(self.command, self.path, headers, self.rfile.read(size)))
             body = answer.body.encode()
             self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -1,10 +1,14 @@
-"""Who has solved what."""
+"""Board of a workshop: where each learner is, who is stuck, and who has solved what."""
 
 from __future__ import annotations
 
+import csv
+import io
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client import display
 
@@ -12,28 +16,45 @@ if TYPE_CHECKING:
     from svcnb.workshop.roster import Learner
 
 SOLVED, TRIED, OPEN = "✓", "·", ""
+STUCK_TRIES: Final = 3
+"""Wrong answers to an unsolved exercise after which a learner counts as stuck."""
+RECENT_S: Final = 300.0
+"""Seconds during which an activity is shown as *now*."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_NONE_YET: Final = "There are no learners yet."
 
 
 class Board:
-    """Learners down, lessons across: a tick for each exercise solved, a dot for each tried.
+    """State of all learners at one moment.
 
     Args:
-        learners: Who, in order.
+        learners: The learners, in order.
         exercises: Names of all exercises, ``<lesson>.<exercise>``, in the order of the lessons.
+        now: Unix seconds of that moment; the machine's time when None.
     """
 
-    def __init__(self, learners: Sequence[Learner], exercises: Sequence[str]) -> None:
-        self.learners = {each.name: dict(each.progress) for each in learners}
+    def __init__(self, learners: Sequence[Learner], exercises: Sequence[str], now: float | None = None) -> None:
+        self._people = [each.model_copy(deep=True) for each in learners]
+        self.learners = {each.name: each.progress for each in self._people}
+        self.exercises = list(exercises)
         self.lessons: dict[str, list[str]] = {}
         for name in exercises:
             self.lessons.setdefault(name.partition(".")[0], []).append(name)
+        self._now = time.time() if now is None else now
 
     def solved(self, learner: str) -> int:
-        """How many exercises a learner has solved."""
+        """Number of exercises that a learner has solved."""
         return sum(each.right for each in self.learners[learner].values())
 
-    def stuck(self, tries: int = 3) -> list[tuple[str, str, int]]:
-        """Who has tried an exercise so often without solving it, most tries first: learner, exercise, tries."""
+    def stuck(self, tries: int = STUCK_TRIES) -> list[tuple[str, str, int]]:
+        """Learners with many wrong answers to an exercise that they have not solved, most tries first.
+
+        Args:
+            tries: Number of wrong answers.
+
+        Returns:
+            Learner, exercise, tries.
+        """
         found = [
             (name, exercise, each.tries)
             for name, progress in self.learners.items()
@@ -43,39 +64,125 @@ class Board:
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
     def as_dict(self) -> dict[str, dict[str, dict[str, int | bool]]]:
-        """All of it, for JSON: learner, exercise, ``right`` and ``tries``."""
+        """Progress for JSON: learner, exercise, ``right`` and ``tries``."""
         return {
             name: {exercise: each.model_dump() for exercise, each in progress.items()}
             for name, progress in self.learners.items()
         }
 
-    def rows(self) -> list[list[str]]:
-        """One row a learner: name, how many solved, marks for each lesson."""
+    def report(self) -> list[dict[str, Any]]:
+        """One entry for each learner, for JSON and CSV. Contains e-mail addresses, so it is for the instructor."""
+        stuck = self._stuck_at()
         return [
-            [
-                name,
-                str(self.solved(name)),
-                *("".join(self._mark(name, each) for each in names) for names in self.lessons.values()),
-            ]
-            for name in self.learners
+            {
+                "name": each.name,
+                "display": each.title,
+                "email": each.email,
+                "lesson": each.lesson,
+                "exercise": each.exercise,
+                "last_activity": _iso(each.last_at),
+                "solved": self.solved(each.name),
+                "tries": sum(done.tries for done in each.progress.values()),
+                "stuck": stuck.get(each.name, ""),
+                "progress": {exercise: done.model_dump() for exercise, done in each.progress.items()},
+            }
+            for each in self._people
         ]
 
+    def csv(self) -> str:
+        """The report as CSV: a column for each exercise with the tries, and ``ok`` before them if it is solved."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        entries = self.report()
+        heads = ["name", "display", "email", "lesson", "exercise", "last_activity", "solved", "tries", "stuck"]
+        writer.writerow([*heads, *self.exercises])
+        for entry in entries:
+            marks = [_mark(entry["progress"].get(exercise)) for exercise in self.exercises]
+            writer.writerow([*(_plain(entry[head]) for head in heads), *marks])
+        return text.getvalue()
+
+    def heads(self) -> list[str]:
+        """Heads of the columns of `rows`."""
+        return ["learner", "lesson", "exercise", "last activity", "stuck", "solved", *self.lessons]
+
+    def rows(self) -> list[list[str]]:
+        """One row for each learner, and one with totals."""
+        stuck = self._stuck_at()
+        total = len(self.exercises)
+        rows = [
+            [
+                each.title,
+                each.lesson,
+                each.exercise,
+                _ago(self._now - each.last_at) if each.last_at else "",
+                f"⚑ {stuck[each.name]}" if each.name in stuck else "",
+                f"{self.solved(each.name)} of {total}",
+                *("".join(self._mark(each.name, name) for name in names) for names in self.lessons.values()),
+            ]
+            for each in self._people
+        ]
+        return [*rows, self._totals(len(stuck))] if rows else []
+
     def __repr__(self) -> str:
-        total = sum(len(names) for names in self.lessons.values())
-        return "\n".join(f"{name}: {self.solved(name)} of {total}" for name in self.learners) or "nobody is here yet"
+        total = len(self.exercises)
+        return "\n".join(f"{each.title}: {self.solved(each.name)} of {total}" for each in self._people) or _NONE_YET
 
     def _repr_html_(self) -> str:
-        return display.table(
-            ["learner", "solved", *self.lessons], self.rows(), empty="nobody is here yet", upright=self.lessons
-        )
+        return display.table(self.heads(), self.rows(), empty=_NONE_YET, upright=self.lessons)
 
     def page(self, note: str = "") -> str:
-        """The board as a page of its own, which renews itself."""
+        """The board as a page of its own, which refreshes itself."""
         return _PAGE.format(table=self._repr_html_(), note=escape(note))
+
+    def _stuck_at(self) -> dict[str, str]:
+        """The exercise at which each stuck learner has tried most."""
+        found: dict[str, str] = {}
+        for name, exercise, tries in self.stuck():
+            found.setdefault(name, f"{exercise}, {tries} tries")
+        return found
+
+    def _totals(self, stuck: int) -> list[str]:
+        everyone = list(self.learners)
+        solved = sum(map(self.solved, everyone))
+        by_lesson = (
+            sum(each.right for name in everyone for exercise, each in self.learners[name].items() if exercise in names)
+            for names in self.lessons.values()
+        )
+        active = sum(self._now - each.last_at < RECENT_S for each in self._people)
+        return [
+            f"total: {len(everyone)}",
+            "",
+            "",
+            f"{active} now",
+            f"{stuck} stuck" if stuck else "",
+            f"{solved} of {len(everyone) * len(self.exercises)}",
+            *(str(number) if number else "" for number in by_lesson),
+        ]
 
     def _mark(self, learner: str, exercise: str) -> str:
         each = self.learners[learner].get(exercise)
         return OPEN if each is None else SOLVED if each.right else TRIED
+
+
+def _ago(seconds: float) -> str:
+    if seconds < RECENT_S:
+        return "now"
+    minutes = int(seconds // 60)
+    return f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"  # noqa: PLR2004 - two hours
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
+
+
+def _mark(done: dict[str, Any] | None) -> str:
+    return "" if done is None else f"{'ok ' if done['right'] else ''}{done['tries']}"
+
+
+def _plain(value: object) -> str:
+    """A value of a cell that a spreadsheet does not take for a formula."""
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 _PAGE: Final = """<!doctype html>
@@ -89,9 +196,10 @@ _PAGE: Final = """<!doctype html>
   body {{ margin: 2rem }}
   main {{ overflow-x: auto }}
   td {{ white-space: nowrap }}
+  tbody tr:last-child td {{ border-top: 1px solid; font-weight: bold }}
 </style>
 <h1>Workshop</h1>
 <main>{table}</main>
-<p>✓ solved, · tried. {note}</p>
+<p>✓ solved, · tried, ⚑ stuck: three wrong answers or more. {note}</p>
 </html>
 """

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from svcnb.control.plane import ControlPlane
 from svcnb.protocol.nesting import parse
@@ -39,7 +40,7 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
     else:
         server = parse((Path(folder) / SERVER_FILE).read_text(encoding="utf-8"))
         url, token = server["url"], server["token"]
-    answer = ControlPlane(url, token).request("POST", f"/learners/{learner}/add", {})
+    answer = ControlPlane(url, token).request("POST", f"/learners/{quote(learner, safe='')}/add", {})
     return {str(name): str(value) for name, value in answer["environment"].items()}
 
 
@@ -49,7 +50,8 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
     Args:
         c: What ``get_config()`` gives.
         folder: The workshop's folder, on the hub's machine; the environment names the server when None.
-        lessons: Folder below which each learner gets a copy of the lessons; the spawner's own when None.
+        lessons: Folder below which each learner gets a copy of the lessons, without solutions; the spawner's own when
+            None.
     """
 
     def before_start(spawner: Any) -> None:
@@ -59,9 +61,10 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
 
             own = Path(lessons).resolve() / spawner.user.name
             own.mkdir(parents=True, exist_ok=True)
-            spawner.notebook_dir = str(lessons_folder(own))
+            spawner.notebook_dir = str(lessons_folder(own, solutions=False))
 
     c.Spawner.pre_spawn_hook = before_start
-    c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
+    if lessons is not None:
+        c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
     # A learner's server must not read what the hub's process holds.
     c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

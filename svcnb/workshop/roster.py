@@ -1,4 +1,4 @@
-"""The roster of a workshop: names, tokens, progress and saved states, in one file for the instructor alone."""
+"""Roster of a workshop: names, tokens, progress and saved states, in one file that only the instructor can read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Container, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +20,14 @@ from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-"""What a learner may be called: also a user of JupyterHub and a part of an address."""
+MOST_CHARACTERS: Final = 200
+"""Longest display name and longest e-mail address."""
+_ID_CHARACTERS: Final = 48
+_NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """Nobody of that name, or with that token, is on the roster."""
+    """The roster has no learner with that name, e-mail address or token."""
 
 
 class Progress(BaseModel):
@@ -37,16 +41,31 @@ class Learner(BaseModel):
     """One learner.
 
     Attributes:
-        name: Lower-case letters, digits, dots, hyphens.
+        name: Identifier, made of the display name: lower-case letters, digits and hyphens. Names the learner's files.
+        display: Name for people; empty if it equals ``name``.
+        email: E-mail address, or empty.
         token: Identifies the learner's notebooks at the workshop's server.
         progress: By name of the exercise.
         saved: Labels of saved states.
+        lesson: The lesson that was started last.
+        exercise: The exercise that was answered last.
+        last_at: Time of the last activity, in Unix seconds; 0.0 before the first.
     """
 
     name: str
+    display: str = ""
+    email: str = Field("", repr=False)
     token: str = Field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     progress: dict[str, Progress] = Field(default_factory=dict, repr=False)
     saved: list[str] = Field(default_factory=list, repr=False)
+    lesson: str = Field("", repr=False)
+    exercise: str = Field("", repr=False)
+    last_at: float = Field(0.0, repr=False)
+
+    @property
+    def title(self) -> str:
+        """Name for people."""
+        return self.display or self.name
 
 
 def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
@@ -63,19 +82,36 @@ SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document:
 
 class _Content(BaseModel):
     learners: dict[str, Learner] = Field(default_factory=dict)
+    unlocked: list[str] = Field(default_factory=list)
 
 
-def check_name(name: str) -> None:
-    """Looks whether somebody can be called so.
+def clean(text: str, what: str = "name") -> str:
+    """Returns a display name or an e-mail address in one Unicode form, without white space around it.
+
+    Args:
+        text: What was given.
+        what: What it is, for the error.
 
     Raises:
-        InvalidArgument: Nobody can.
+        InvalidArgument: It is too long, or contains a control character.
     """
-    if NAME.fullmatch(name) is None:
+    cleaned = unicodedata.normalize("NFC", text).strip()
+    if len(cleaned) > MOST_CHARACTERS:
         raise InvalidArgument(
-            f"{name!r} cannot be a learner's name",
-            hint="Lower-case letters, digits, dots and hyphens, 64 at most; it begins with a letter or digit.",
+            f"a learner's {what} has {len(cleaned)} characters", hint=f"Use at most {MOST_CHARACTERS}."
         )
+    if not cleaned.isprintable():
+        raise InvalidArgument(
+            f"the learner's {what} {cleaned!r} contains a control character", hint="Use letters, digits and spaces."
+        )
+    return cleaned
+
+
+def _identifier(text: str, taken: Container[str]) -> str:
+    """An identifier like a display name, that no other learner has."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    stem = _NOT_IN_ID.sub("-", plain).strip("-")[:_ID_CHARACTERS].strip("-") or "learner"
+    return next(name for number in count(1) if (name := stem if number == 1 else f"{stem}-{number}") not in taken)
 
 
 class Roster:
@@ -107,37 +143,71 @@ class Roster:
     def __iter__(self) -> Iterator[Learner]:
         return iter(sorted(self._content.learners.values(), key=lambda each: each.name))
 
-    def add(self, name: str) -> Learner:
-        """Returns the learner of a name, new or known.
+    @property
+    def unlocked(self) -> list[str]:
+        """Notebooks whose solutions the learners may have, by file name."""
+        return self._content.unlocked
+
+    def add(self, name: str = "", email: str = "") -> Learner:
+        """Returns a learner, new or known.
+
+        Args:
+            name: Display name or identifier.
+            email: E-mail address. It tells two learners with the same name apart.
 
         Raises:
-            InvalidArgument: Nobody can be called so.
+            InvalidArgument: The name or the address is too long or contains a control character.
         """
-        check_name(name)
+        name, email = clean(name), clean(email, "e-mail address")
         with self.lock:
-            if name not in self._content.learners:
-                # Another dictionary, not a longer one: the server looks for tokens at the same time, in another thread.
-                self._content.learners = {**self._content.learners, name: Learner(name=name)}
-            return self._content.learners[name]
+            if known := self._named(email or name):
+                return known[0]
+            display = name or email or f"Learner {len(self._content.learners) + 1}"
+            learner = Learner(name=_identifier(display, self._content.learners), display=display, email=email)
+            if learner.display == learner.name:
+                learner.display = ""
+            # Another dictionary, not a longer one: the server looks for tokens at the same time, in another thread.
+            self._content.learners = {**self._content.learners, learner.name: learner}
+            return learner
 
     def of_name(self, name: str) -> Learner:
         """Returns a learner.
 
+        Args:
+            name: Identifier, display name or e-mail address.
+
         Raises:
-            UnknownLearner: Nobody is called so.
+            UnknownLearner: The roster has no such learner, or several.
         """
-        try:
-            return self._content.learners[name]
-        except KeyError:
+        found = self._named(clean(name))
+        if len(found) == 1:
+            return found[0]
+        if found:
             raise UnknownLearner(
-                f"no learner is called {name!r}", hint="Add learners with room.add(name) or `svcnb workshop add NAME`."
-            ) from None
+                f"{len(found)} learners are called {name[:80]!r}",
+                hint=f"Use one of {', '.join(each.name for each in found)}.",
+            )
+        raise UnknownLearner(
+            f"no learner is called {name[:80]!r}",
+            hint="Add learners with room.add(name) or `svcnb workshop add NAME`.",
+        )
+
+    def _named(self, name: str) -> list[Learner]:
+        """The learner with this identifier, or all with this display name or e-mail address."""
+        if name in self._content.learners:
+            return [self._content.learners[name]]
+        wanted = name.casefold()
+        return [
+            each
+            for each in self._content.learners.values()
+            if wanted and wanted in {each.display.casefold(), each.email.casefold()}
+        ]
 
     def of_token(self, token: str) -> Learner:
         """Returns the learner who holds a token.
 
         Raises:
-            UnknownLearner: Nobody does.
+            UnknownLearner: No learner holds it.
         """
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]

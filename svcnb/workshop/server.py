@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
-UNAUTHORIZED, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 404, 413, 422, 502
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 403, 404, 413, 422, 502
 
 
 class Order(BaseModel):
     """The body of an instructor's command for one learner."""
 
     label: str = Field("", max_length=200)
+    email: str = Field("", max_length=200)
+
+
+class Unlock(BaseModel):
+    """The body of the command that unlocks solutions."""
+
+    lessons: list[int] = Field(default_factory=list, max_length=100)
 
 
 class LessonStart(BaseModel):
@@ -61,6 +68,7 @@ class WorkshopServer:
         host: Address to listen on.
         port: Port; 0 takes a free one.
         url: Its address as learners reach it, where that is another than host and port.
+        instructor_token: Opens everything here; a new one when None.
 
     Attributes:
         url: Its address.
@@ -73,10 +81,18 @@ class WorkshopServer:
         TimeoutError: It did not start.
     """
 
-    def __init__(self, room: Workshop, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> None:
+    def __init__(
+        self,
+        room: Workshop,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        url: str | None = None,
+        instructor_token: str | None = None,
+    ) -> None:
         import uvicorn
 
-        self.instructor_token = secrets.token_urlsafe(24)
+        self.instructor_token = instructor_token or secrets.token_urlsafe(24)
         self.board_token = secrets.token_urlsafe(24)
         self._room = room
         listening = socket.create_server((host, port))
@@ -124,6 +140,9 @@ class WorkshopServer:
                 Route("/health", self._health),
                 Route("/board", self._board),
                 Route("/board.json", self._board_json),
+                Route("/progress", self._progress),
+                Route("/solutions", self._unlock, methods=["POST"]),
+                Route("/solutions/{notebook}", self._solution),
                 Route("/learners/{name}/{verb}", self._teach, methods=["POST"]),
                 Route("/faults", self._faults, methods=["POST", "DELETE"]),
                 Route("/verdicts", self._verdict, methods=["POST"]),
@@ -155,6 +174,29 @@ class WorkshopServer:
         self._require_viewer(request)
         return JSONResponse((await run_in_threadpool(self._room.board)).as_dict())
 
+    async def _progress(self, request: Request) -> Response:
+        """The progress of all learners with their e-mail addresses, so it needs the instructor's token."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._require_instructor(request)
+        board = await run_in_threadpool(self._room.board)
+        return JSONResponse(
+            {"learners": board.report(), "heads": board.heads(), "rows": board.rows(), "csv": board.csv()}
+        )
+
+    async def _unlock(self, request: Request) -> Response:
+        """Unlocks the solutions of lessons."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._require_instructor(request)
+        try:
+            order = Unlock.model_validate_json(await _body(request) or b"{}")
+            return JSONResponse({"unlocked": await run_in_threadpool(self._room.unlock, *order.lessons)})
+        except (ValidationError, InvalidArgument) as error:
+            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send numbers of lessons.") from None
+
     async def _teach(self, request: Request) -> Response:
         """Adds, resets, saves or restores one learner."""
         from starlette.concurrency import run_in_threadpool
@@ -164,7 +206,7 @@ class WorkshopServer:
         name, verb = request.path_params["name"], request.path_params["verb"]
         try:
             order = Order.model_validate_json(await _body(request) or b"{}")
-            return JSONResponse(await run_in_threadpool(self._do, name, verb, order.label))
+            return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
             raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or a label.") from None
         except InvalidArgument as error:
@@ -172,13 +214,13 @@ class WorkshopServer:
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
 
-    def _do(self, name: str, verb: str, label: str) -> dict[str, Any]:
+    def _do(self, name: str, verb: str, order: Order) -> dict[str, Any]:
         if verb in {"add", "reset"}:
-            getattr(self._room, verb)(name)
-            return {"environment": self._room.environment(name)}
+            learner = self._room.add(name, order.email) if verb == "add" else self._room.reset(name)
+            return {"name": learner.name, "environment": self._room.environment(learner.name)}
         if verb in {"save", "restore"}:
-            getattr(self._room, verb)(name, label)
-            return {"label": label}
+            getattr(self._room, verb)(name, order.label)
+            return {"label": order.label}
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
@@ -238,18 +280,31 @@ class WorkshopServer:
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
-        return JSONResponse({"ok": True})
+        return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
+
+    async def _solution(self, request: Request) -> Response:
+        """An unlocked solution, as the notebook that it is."""
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import JSONResponse
+
+        self._learner(request)
+        try:
+            text = await run_in_threadpool(self._room.solution, request.path_params["notebook"])
+        except InvalidArgument as error:
+            raise _Refused(FORBIDDEN, error.message, error.hint) from None
+        return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
         """Starts a lesson's emulator here, or answers that the learner's machine runs it."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
-        learner = self._learner(request)
-        if self._room.emulators is None:
-            return JSONResponse({})
+        learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
         try:
             order = LessonStart.model_validate_json(await _body(request) or b"{}")
+            await run_in_threadpool(self._room.arrive, learner.name, request.path_params["lesson"])
+            if self._room.emulators is None:
+                return JSONResponse(unlocked)
             start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
             emulator = await run_in_threadpool(start, learner.name, request.path_params["lesson"], order.settings)
         except ValidationError as error:
@@ -259,7 +314,7 @@ class WorkshopServer:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
-        return JSONResponse(emulator.connection())
+        return JSONResponse(emulator.connection() | unlocked)
 
 
 class _Refused(Exception):

@@ -6,12 +6,13 @@ import hashlib
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.lessons import lesson_settings
+from svcnb.lessons import lesson_settings, solution_notebooks
 from svcnb.toolkit.exercises import EXERCISES
 from svcnb.workshop.board import Board
 from svcnb.workshop.emulators import IDLE_STOP_S, Emulators
@@ -46,7 +47,7 @@ class Workshop:
     """Learners, each with emulators of their own. May be used from several threads.
 
     Args:
-        learners: Their names; more may come with `add`.
+        learners: Their display names or e-mail addresses; `add` adds more.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
         folder: Keeps the roster and the emulators' states, so that a later process goes on with the same learners. A
             temporary folder when None. Its files are readable for their owner alone.
@@ -54,7 +55,7 @@ class Workshop:
         hosts_emulators: Whether the emulators run on this machine. Otherwise each learner's machine runs its own.
 
     Raises:
-        InvalidArgument: A name cannot be a learner's, or the folder holds something else.
+        InvalidArgument: A name is too long or has a control character, or the folder contains something else.
     """
 
     def __init__(
@@ -88,22 +89,29 @@ class Workshop:
 
     # --- learners -----------------------------------------------------------------------------------------------
 
-    def add(self, name: str) -> Learner:
+    def add(self, name: str = "", email: str = "") -> Learner:
         """Adds a learner. One who was added before stays as they are.
 
         Args:
-            name: Lower-case letters, digits, dots and hyphens.
+            name: Display name, in any script. Without a name, the learner is called by the address or a number.
+            email: E-mail address.
+
+        Returns:
+            The learner; ``learner.name`` is the identifier, which names the learner's files.
         """
         with self.roster.lock:
-            learner = self.roster.add(name)
+            learner = self.roster.add(name, email)
             self.roster.keep()
         return learner
 
     def learner(self, name: str) -> Learner:
         """One learner.
 
+        Args:
+            name: Identifier, display name or e-mail address, as in all other methods.
+
         Raises:
-            UnknownLearner: No one has this name.
+            UnknownLearner: No learner has this name, or several have it.
         """
         return self.roster.of_name(name)
 
@@ -135,10 +143,7 @@ class Workshop:
             InvalidArgument: The lesson cannot be called so, or a setting is not a lesson's to choose.
             EmulatorError: It does not start.
         """
-        if LESSON.fullmatch(lesson) is None:
-            raise InvalidArgument(
-                f"invalid lesson {lesson[:80]!r}", hint="Use lower-case letters, digits and hyphens, 64 at most."
-            )
+        _check_lesson(lesson)
         if unknown := sorted(settings.keys() - LESSON_SETTINGS):
             raise InvalidArgument(
                 f"in a workshop a lesson cannot set {unknown[0]!r}",
@@ -179,14 +184,74 @@ class Workshop:
         if exercise not in EXERCISES:
             raise InvalidArgument(f"no exercise is called {exercise[:80]!r}")
         with self.roster.lock:
-            before = self.learner(name).progress.get(exercise, Progress())
-            self.learner(name).progress[exercise] = Progress(right=before.right or right, tries=before.tries + 1)
+            learner = self.learner(name)
+            before = learner.progress.get(exercise, Progress())
+            learner.progress[exercise] = Progress(right=before.right or right, tries=before.tries + 1)
+            learner.exercise, learner.last_at = exercise, time.time()
+            self.roster.keep()
+
+    def arrive(self, name: str, lesson: str) -> None:
+        """Records that a learner starts a lesson.
+
+        Args:
+            name: Which learner.
+            lesson: The lesson, for example ``"quickstart"``.
+
+        Raises:
+            InvalidArgument: This cannot be the name of a lesson.
+        """
+        _check_lesson(lesson)
+        with self.roster.lock:
+            learner = self.learner(name)
+            learner.lesson, learner.exercise, learner.last_at = lesson, "", time.time()
             self.roster.keep()
 
     def board(self) -> Board:
         """Who has solved what, now."""
         with self.roster.lock:
             return Board(list(self.roster), list(EXERCISES))
+
+    # --- solutions ----------------------------------------------------------------------------------------------
+
+    def unlock(self, *lessons: int) -> list[str]:
+        """Gives the solutions of lessons to all learners. Their copies of the lessons do not contain them before.
+
+        A learner's notebook fetches them when the learner next starts a lesson or answers an exercise.
+
+        Args:
+            *lessons: Numbers of the lessons; all lessons without one.
+
+        Returns:
+            All notebooks that are unlocked now.
+
+        Raises:
+            InvalidArgument: There is no such lesson.
+        """
+        files = {int(path.name[:2]): path.name for path in solution_notebooks()}
+        if unknown := [number for number in lessons if number not in files]:
+            raise InvalidArgument(
+                f"there is no lesson {unknown[0]}", hint=f"Lessons have numbers from {min(files)} to {max(files)}."
+            )
+        with self.roster.lock:
+            wanted = {files[number] for number in lessons or files}
+            self.roster.unlocked[:] = sorted({*self.roster.unlocked, *wanted})
+            self.roster.keep()
+            return list(self.roster.unlocked)
+
+    def solution(self, notebook: str) -> str:
+        """The text of an unlocked solution.
+
+        Args:
+            notebook: Its file name, for example ``"01-quickstart.ipynb"``.
+
+        Raises:
+            InvalidArgument: It is not unlocked.
+        """
+        if notebook not in self.roster.unlocked:
+            raise InvalidArgument(
+                f"the solution {notebook[:80]!r} is not unlocked", hint="The instructor unlocks solutions."
+            )
+        return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
     # --- for one learner, while the others go on ----------------------------------------------------------------
 
@@ -202,6 +267,7 @@ class Workshop:
         with self.roster.lock:
             learner.progress.clear()
             learner.saved.clear()
+            learner.lesson, learner.exercise, learner.last_at = "", "", 0.0
             shutil.rmtree(self._saved_folder(learner), ignore_errors=True)
             self.roster.keep()
         return learner
@@ -248,17 +314,25 @@ class Workshop:
 
     # --- the server ---------------------------------------------------------------------------------------------
 
-    def serve(self, *, host: str = "127.0.0.1", port: int = 0, url: str | None = None) -> WorkshopServer:
+    def serve(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        url: str | None = None,
+        instructor_token: str | None = None,
+    ) -> WorkshopServer:
         """Starts the server that the learners' notebooks and the instructor's commands talk to.
 
         Args:
             host: Address to listen on.
             port: Port; 0 takes a free one.
             url: Its address as learners reach it, where that is another than host and port.
+            instructor_token: Opens everything on the server; a new one when None.
         """
         from svcnb.workshop.server import WorkshopServer
 
-        self.server = WorkshopServer(self, host=host, port=port, url=url)
+        self.server = WorkshopServer(self, host=host, port=port, url=url, instructor_token=instructor_token)
         return self.server
 
     def close(self) -> None:
@@ -288,3 +362,10 @@ class Workshop:
     def _saved(self, learner: Learner, label: str) -> Path:
         # Named by a hash: a label may be any text.
         return self._saved_folder(learner) / hashlib.sha256(label.encode()).hexdigest()[:32]
+
+
+def _check_lesson(lesson: str) -> None:
+    if LESSON.fullmatch(lesson) is None:
+        raise InvalidArgument(
+            f"invalid lesson {lesson[:80]!r}", hint="Use lower-case letters, digits and hyphens, 64 at most."
+        )

@@ -43,14 +43,17 @@ RANDOM = "Svc.Actions.Encrypt"
 
 
 def texts(source: str) -> Iterator[str]:
-    """All plain strings of a cell."""
-    for node in ast.walk(ast.parse(source)):
+    """The JavaScript of a cell of `%%action`, or all plain strings of a cell of Python."""
+    if source.startswith("%%action"):
+        yield source.partition("\n")[2] + "\n"
+        return
+    for node in ast.walk(ast.parse(re.sub(r"(?m)^%.*$", "", source))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
 def actions() -> dict[str, str]:
-    """Every string of a lesson that defines `main`, by the lesson and its place there."""
+    """Every source of a lesson that defines `main`, by the lesson and its place there."""
     found = {}
     for lesson in sorted(NOTEBOOKS.glob("*.ipynb")):
         cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]

@@ -27,7 +27,7 @@ FLOOR = {
     "tools",
 }
 WING = FLOOR | {"client"}
-LAUNCH = WING | {"control", "launch", "lessons"}
+LAUNCH = WING | {"control", "launch", "live_lessons", "lessons"}
 TOOLKIT = LAUNCH | {"toolkit"}
 FACES = TOOLKIT | {"charts", "panels", "reports", "workshop"}
 ALLOWED: dict[str, set[str]] = {
@@ -48,7 +48,8 @@ ALLOWED: dict[str, set[str]] = {
     "emulator": FLOOR,
     "control": WING,
     "launch": WING | {"control"},
-    "lessons": WING | {"control", "launch"},
+    "live_lessons": WING | {"control"},
+    "lessons": WING | {"control", "launch", "live_lessons"},
     "toolkit": LAUNCH,
     "charts": TOOLKIT | {"charts"},
     "panels": FACES,

@@ -50,8 +50,11 @@ class Lab:
     folder: Path
     emulator: Any
 
-    def write(self, name: str, cells: tuple[str, ...]) -> None:
-        """Writes a notebook of code cells."""
+    def write(self, name: str, cells: tuple[str | Path, ...]) -> None:
+        """Writes a notebook of code cells, or a copy of the notebook that is given instead of cells."""
+        if isinstance(cells[0], Path):
+            shutil.copyfile(cells[0], self.folder / name)
+            return
         notebook = {
             "cells": [
                 {
@@ -208,6 +211,29 @@ class Notebook:
         assert answer["status"] == "ok", answer
         return json.loads(ast.literal_eval(answer["data"]["text/plain"]))
 
+    def go_to(self, words: str) -> int:
+        """Scrolls to the first code cell that contains some words, selects it, and returns its number."""
+        number = self.tab.evaluate(
+            """async words => {
+              const content = window.jupyterapp.shell.currentWidget.content;
+              const number = content.widgets.findIndex(
+                ({model}) => model.type === "code" && model.sharedModel.source.includes(words));
+              content.activeCellIndex = number;
+              await content.scrollToItem(number, "center");
+              return number;
+            }""",
+            words,
+        )
+        assert number >= 0, words
+        return int(number)
+
+    def output(self, number: int) -> str:
+        """The text of a cell's outputs."""
+        outputs = self.tab.evaluate(
+            "number => window.jupyterapp.shell.currentWidget.content.widgets[number].model.sharedModel.outputs", number
+        )
+        return "".join(each["text"] if "text" in each else each["data"]["text/plain"] for each in outputs)
+
     def panel(self, name: str) -> Any:
         """A panel by its heading."""
         found = self.tab.get_by_role("region", name=name, exact=True)
@@ -234,7 +260,7 @@ class Desk:
         self.wallet: Callable[[str, list[Any]], Any] | None = None
         self.troubles: list[str] = []
 
-    def open(self, script: str | None, options: dict[str, Any], *cells: str) -> Notebook:
+    def open(self, script: str | None, options: dict[str, Any], *cells: str | Path) -> Notebook:
         """Opens a notebook in a tab of its own."""
         context = self.browser.new_context(**{"viewport": {"width": 1200, "height": 1000}, **options})
         context.set_default_timeout(LONG_MS)
@@ -249,14 +275,14 @@ class Desk:
         tab.wait_for_function(KERNEL_IS_IDLE)
         return Notebook(tab, self.lab, name)
 
-    def show(self, tab: Any, *cells: str) -> Notebook:
+    def show(self, tab: Any, *cells: str | Path) -> Notebook:
         """Opens a notebook in a tab, on the kernel that the tab's last notebook had."""
         name = self._written(cells)
         tab.evaluate(OPEN, name)
         tab.wait_for_function(f"name => ({KERNEL_IS_IDLE})() && ({CURRENT}).path === name", arg=name)
         return Notebook(tab, self.lab, name)
 
-    def _written(self, cells: tuple[str, ...]) -> str:
+    def _written(self, cells: tuple[str | Path, ...]) -> str:
         name = f"n{os.urandom(4).hex()}.ipynb"
         self.lab.write(name, cells)
         return name
@@ -300,7 +326,7 @@ def notebook(desk: Desk) -> Iterator[Callable[..., Notebook]]:
     owned: list[Any] = []
 
     def opened(
-        *cells: str,
+        *cells: str | Path,
         script: str | None = None,
         theme: str = "light",
         own: bool = False,

@@ -77,10 +77,10 @@ def test_the_gallery_is_made_from_the_recipes(made: ModuleType) -> None:
 
 @every_recipe
 def test_the_linter_is_clean(name: str) -> None:
-    action = Action.from_file(recipe(name).folder / "action.js")
     described = tomllib.loads((recipe(name).folder / "account.toml").read_text())
     for told in described["actions"].values():
         if "constant" in told:
+            action = Action.from_file(recipe(name).folder / told["file"])
             assert list(lint(action.derive(told["constant"], name=told["constant_name"]))) == []
 
 

@@ -26,6 +26,8 @@ def test_a_missing_path_is_404_and_a_response_has_its_own_status() -> None:
         assert httpx.get(server.url + "/none").status_code == 404
         busy = httpx.get(server.url + "/busy")
         assert (busy.status_code, busy.json()) == (503, {"error": "busy"})
+        server.answers["/moved"] = Response(status=302, headers={"location": "/busy"})
+        assert httpx.get(server.url + "/moved").headers["location"] == "/busy"
 
 
 def test_answers_change_while_it_runs_and_nothing_is_left_afterwards() -> None:

@@ -42,14 +42,19 @@ def test_the_address_of_the_board_opens_the_board_and_nothing_else(
         assert ask(f"{server.url}{path}?token={token}", token, {})[0] == 401
         # Also the instructor's own token is taken from the header alone: addresses are seen by others.
         assert ask(f"{server.url}{path}?token={server.instructor_token}", "", {})[0] == 401
+    for path in ("/progress", "/solutions/01-quickstart.ipynb"):
+        assert ask(f"{server.url}{path}?token={token}", token)[0] == 401
+    assert ask(f"{server.url}/solutions", token, {})[0] == 401
     assert ask(f"{server.url}/board?token={room.learner(ada).token}")[0] == 401
 
 
 def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, server: WorkshopServer, ada: str) -> None:
     token = room.learner(ada).token
-    for path in (f"/learners/{ada}/reset", "/learners/someone/add", "/faults"):
+    for path in (f"/learners/{ada}/reset", "/learners/someone/add", "/faults", "/solutions"):
         assert ask(f"{server.url}{path}", token, {})[0] == 401
-    assert ask(f"{server.url}/board.json", token)[0] == 401
+    assert ask(f"{server.url}/board.json", token)[0] == ask(f"{server.url}/progress", token)[0] == 401
+    assert ask(f"{server.url}/solutions/17-workshop.ipynb", token)[0] == 403
+    assert ask(f"{server.url}/solutions/..%2Froster.json", token)[0] in {403, 404}
 
 
 def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
@@ -110,6 +115,9 @@ def test_an_invalid_command_of_the_instructor_is_refused(
     assert ask(f"{server.url}/learners/{ada}/praise", server.instructor_token, {})[0] == 404
     assert ask(f"{server.url}/learners/no-one/reset", server.instructor_token, {})[0] == 404
     assert ask(f"{server.url}/faults", server.instructor_token, b"{")[0] == 422
+    assert ask(f"{server.url}/solutions", server.instructor_token, {"lessons": [99]})[0] == 422
+    assert ask(f"{server.url}/solutions", server.instructor_token, {"lessons": "all"})[0] == 422
+    assert ask(f"{server.url}/learners/{'x' * 201}/add", server.instructor_token, {})[0] == 404
 
 
 def test_no_secret_is_shown(room: Workshop, server: WorkshopServer, ada: str) -> None:

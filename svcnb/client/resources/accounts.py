@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from svcnb.client.models.accounts import Account
 from svcnb.client.resources import account_flows
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.account import ChainSecuredAccount
-    from svcnb.client.chain_secured.async_account import AsyncChainSecuredAccount
     from svcnb.client.signing.eth import AnySigner
 
 
@@ -63,22 +62,3 @@ class Accounts(Resource):
         from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session).convert(owner, confirm=confirm)
-
-
-@mirrors(Accounts)
-class AsyncAccounts(AsyncResource):
-    """The asynchronous twin of `Accounts`."""
-
-    async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """See `Accounts.create`."""
-        return await self._do(account_flows.create(name, description, email))
-
-    async def exists(self) -> bool:
-        """See `Accounts.exists`."""
-        return await self._do(account_flows.exists())
-
-    async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
-        """See `Accounts.convert`."""
-        from svcnb.client.chain_secured.async_namespace import AsyncChainSecured
-
-        return await AsyncChainSecured(self._session).convert(owner, confirm=confirm)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
@@ -11,7 +11,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.references import ActionRef, GroupRef, action_hash, group_id, raw_cid
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import hashed_cid
@@ -179,40 +179,3 @@ class Actions(Resource):
     def cid(self, source: str | Action) -> str:
         """Asks the service for the CID of a source; `svcnb.cid` computes the same without asking. Free, no key."""
         return self._do(cid(source))
-
-
-@mirrors(Actions)
-class AsyncActions(AsyncResource):
-    """The asynchronous twin of `Actions`."""
-
-    async def register(
-        self, action: ActionRef, *, name: str | None = None, description: str | None = None
-    ) -> RegisteredAction:
-        """See `Actions.register`."""
-        return await self._do(register(action, name, description))
-
-    async def update(
-        self, action: ActionRef, *, name: str | None = None, description: str | None = None
-    ) -> RegisteredAction:
-        """See `Actions.update`."""
-        return await self._do(update(action, name, description))
-
-    async def delete(self, action: ActionRef) -> None:
-        """See `Actions.delete`."""
-        await self._do(delete(action))
-
-    async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """See `Actions.list`."""
-        return await self._do(listing(group))
-
-    async def get(self, action: ActionRef) -> RegisteredAction:
-        """See `Actions.get`."""
-        return await self._do(get(action))
-
-    def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """See `Actions.iter`."""
-        return self._iterate(lambda number: page(number, group=group))
-
-    async def cid(self, source: str | Action) -> str:
-        """See `Actions.cid`."""
-        return await self._do(cid(source))

@@ -45,16 +45,3 @@ class AsyncResource(Checked):
         while pages.more:
             for item in pages.take(await self._session.drive(ask(page(pages.number)))):
                 yield item
-
-
-def mirrors(twin: type) -> Callable[[C], C]:
-    """Gives the methods of an asynchronous noun the documentation of its synchronous twin."""
-
-    def copy(cls: C) -> C:
-        for name, method in vars(cls).items():
-            original = getattr(twin, name, None)
-            if callable(method) and not name.startswith("_") and original is not None:
-                method.__doc__ = original.__doc__
-        return cls
-
-    return copy

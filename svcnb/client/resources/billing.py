@@ -10,7 +10,7 @@ from svcnb.client.calls import Answer, Call, Flow, Noted, ask, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, OutOfCredit, PaymentFailed, TimedOut
 from svcnb.client.models.billing import Balance, Payment
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import member, model, nothing
 from svcnb.protocol.limits import MIN_PAYMENT_CENTS
 
@@ -230,36 +230,3 @@ class Billing(Resource):
     def publishable_key(self) -> str:
         """Returns the processor's publishable key, starts with ``pk_``. No key needed."""
         return self._do(publishable_key())
-
-
-@mirrors(Billing)
-class AsyncBilling(AsyncResource):
-    """The asynchronous twin of `Billing`."""
-
-    async def balance(self) -> Balance:
-        """See `Billing.balance`."""
-        return await self._do(balance())
-
-    async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:  # noqa: ASYNC109 - the time of the payment, not of the call
-        """See `Billing.top_up`."""
-        return await self._do(top_up(amount_cents, method, timeout))
-
-    async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """See `Billing.create_payment_intent`."""
-        return await self._do(create_payment_intent(amount_cents, method))
-
-    async def confirm(self, payment: Payment | str) -> Balance:
-        """See `Billing.confirm`."""
-        return await self._do(confirm(payment))
-
-    async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:  # noqa: ASYNC109 - as above
-        """See `Billing.wait`."""
-        return await self._do(wait(payment, timeout))
-
-    async def pay_page(self, payment: Payment) -> str | None:
-        """See `Billing.pay_page`."""
-        return await self._do(pay_page(self._session.config, payment))
-
-    async def publishable_key(self) -> str:
-        """See `Billing.publishable_key`."""
-        return await self._do(publishable_key())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.references import ActionRef, GroupRef, WalletRef
 from svcnb.client.renamed import renamed
 from svcnb.client.resources import group_flows as flows
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 
 
 class Groups(Resource):
@@ -149,72 +149,3 @@ class Groups(Resource):
             NotFound: The group does not permit it.
         """
         self._do(flows.remove_wallet(group, wallet))
-
-
-@mirrors(Groups)
-class AsyncGroups(AsyncResource):
-    """The asynchronous twin of `Groups`."""
-
-    async def create(
-        self,
-        name: str,
-        *,
-        description: str = "",
-        actions: Iterable[ActionRef] | ActionRef = (),
-        wallets: Iterable[WalletRef] | WalletRef = (),
-    ) -> Group:
-        """See `Groups.create`."""
-        return await self._do(flows.create(name, description, actions, wallets))
-
-    async def list(self) -> Listing[Group]:
-        """See `Groups.list`."""
-        return await self._do(flows.listing())
-
-    async def get(self, group: GroupRef) -> Group:
-        """See `Groups.get`."""
-        return await self._do(flows.get(group))
-
-    def iter(self) -> AsyncIterator[Group]:
-        """See `Groups.iter`."""
-        return self._iterate(flows.page)
-
-    async def update(
-        self,
-        group: GroupRef,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        actions: Iterable[ActionRef] | ActionRef | None = None,
-        wallets: Iterable[WalletRef] | WalletRef | None = None,
-    ) -> Group:
-        """See `Groups.update`."""
-        return await self._do(flows.update(group, name, description, actions, wallets))
-
-    async def delete(self, group: GroupRef) -> None:
-        """See `Groups.delete`."""
-        await self._do(flows.delete(group))
-
-    async def remove(self, group: GroupRef) -> None:
-        """Deprecated name of `delete`."""
-        renamed("groups.remove", "groups.delete")
-        await self.delete(group)
-
-    async def contents(self, group: GroupRef) -> GroupContents:
-        """See `Groups.contents`."""
-        return await self._do(flows.contents(group))
-
-    async def add_action(self, group: GroupRef, action: ActionRef) -> None:
-        """See `Groups.add_action`."""
-        await self._do(flows.add_action(group, action))
-
-    async def remove_action(self, group: GroupRef, action: ActionRef) -> None:
-        """See `Groups.remove_action`."""
-        await self._do(flows.remove_action(group, action))
-
-    async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """See `Groups.add_wallet`."""
-        await self._do(flows.add_wallet(group, wallet))
-
-    async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """See `Groups.remove_wallet`."""
-        await self._do(flows.remove_wallet(group, wallet))

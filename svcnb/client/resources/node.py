@@ -9,7 +9,7 @@ from typing import Any
 
 from svcnb.client.calls import Answer, Call, Flow, T, ask
 from svcnb.client.models.node import ChainConfig, Health, Limits, Version
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import model
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -97,36 +97,3 @@ class Node(Resource):
     def openapi(self) -> dict[str, Any]:
         """Returns the OpenAPI description of the running server."""
         return self._do(openapi())
-
-
-@mirrors(Node)
-class AsyncNode(AsyncResource):
-    """The asynchronous twin of `Node`."""
-
-    async def chain_config(self) -> ChainConfig:
-        """See `Node.chain_config`."""
-        return await self._do(chain_config())
-
-    async def version(self) -> Version:
-        """See `Node.version`."""
-        return await self._do(version())
-
-    async def health(self) -> Health:
-        """See `Node.health`."""
-        return await self._do(health())
-
-    async def limits(self) -> Limits:
-        """See `Node.limits`."""
-        return await self._do(limits())
-
-    async def payers(self) -> list[str]:
-        """See `Node.payers`."""
-        return await self._do(payers())
-
-    async def admin_payer(self) -> str:
-        """See `Node.admin_payer`."""
-        return await self._do(admin_payer())
-
-    async def openapi(self) -> dict[str, Any]:
-        """See `Node.openapi`."""
-        return await self._do(openapi())

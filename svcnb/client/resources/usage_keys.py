@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from svcnb.client.listing import Listing
@@ -10,7 +10,7 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef
 from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 
 Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
@@ -157,93 +157,3 @@ class UsageKeys(Resource):
         """Deprecated name of `delete`."""
         renamed("usage_keys.remove", "usage_keys.delete")
         self.delete(key)
-
-
-@mirrors(UsageKeys)
-class AsyncUsageKeys(AsyncResource):
-    """The asynchronous twin of `UsageKeys`."""
-
-    async def create(
-        self,
-        name: str,
-        *,
-        description: str = "",
-        execute_in_groups: Groups = (),
-        manage_ipfs_ids_in_groups: Groups = (),
-        add_pkp_to_groups: Groups = (),
-        remove_pkp_from_groups: Groups = (),
-        can_create_groups: bool = False,
-        can_delete_groups: bool = False,
-        can_create_pkps: bool = False,
-    ) -> UsageKey:
-        """See `UsageKeys.create`."""
-        return await self._do(
-            usage_key_flows.create(
-                name,
-                description,
-                execute_in_groups=execute_in_groups,
-                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
-                add_pkp_to_groups=add_pkp_to_groups,
-                remove_pkp_from_groups=remove_pkp_from_groups,
-                can_create_groups=can_create_groups,
-                can_delete_groups=can_delete_groups,
-                can_create_pkps=can_create_pkps,
-            )
-        )
-
-    async def list(self) -> Listing[UsageKey]:
-        """See `UsageKeys.list`."""
-        return await self._do(usage_key_flows.listing())
-
-    async def get(self, key: KeyRef) -> UsageKey:
-        """See `UsageKeys.get`."""
-        return await self._do(usage_key_flows.get(key))
-
-    def iter(self) -> AsyncIterator[UsageKey]:
-        """See `UsageKeys.iter`."""
-        return self._iterate(usage_key_flows.page)
-
-    async def update(
-        self,
-        key: KeyRef,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        execute_in_groups: Groups | None = None,
-        manage_ipfs_ids_in_groups: Groups | None = None,
-        add_pkp_to_groups: Groups | None = None,
-        remove_pkp_from_groups: Groups | None = None,
-        can_create_groups: bool | None = None,
-        can_delete_groups: bool | None = None,
-        can_create_pkps: bool | None = None,
-    ) -> UsageKey:
-        """See `UsageKeys.update`."""
-        return await self._do(
-            usage_key_flows.update(
-                key,
-                name=name,
-                description=description,
-                execute_in_groups=execute_in_groups,
-                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
-                add_pkp_to_groups=add_pkp_to_groups,
-                remove_pkp_from_groups=remove_pkp_from_groups,
-                can_create_groups=can_create_groups,
-                can_delete_groups=can_delete_groups,
-                can_create_pkps=can_create_pkps,
-            )
-        )
-
-    async def update_metadata(
-        self, key: KeyRef, *, name: str | None = None, description: str | None = None
-    ) -> UsageKey:
-        """See `UsageKeys.update_metadata`."""
-        return await self._do(usage_key_flows.update_metadata(key, name, description))
-
-    async def delete(self, key: KeyRef) -> None:
-        """See `UsageKeys.delete`."""
-        await self._do(usage_key_flows.delete(key))
-
-    async def remove(self, key: KeyRef) -> None:
-        """Deprecated name of `delete`."""
-        renamed("usage_keys.remove", "usage_keys.delete")
-        await self.delete(key)

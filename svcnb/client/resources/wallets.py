@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import GroupRef, WalletRef, group_id, one_wallet_address
-from svcnb.client.resources.base import AsyncResource, Resource, mirrors
+from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, models
 
 
@@ -81,25 +81,4 @@ class Wallets(Resource):
 
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
         """Walks through the wallets page by page; for accounts with very many. Free."""
-        return self._iterate(lambda number: page(number, group=group))
-
-
-@mirrors(Wallets)
-class AsyncWallets(AsyncResource):
-    """The asynchronous twin of `Wallets`."""
-
-    async def create(self) -> Wallet:
-        """See `Wallets.create`."""
-        return await self._do(create())
-
-    async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """See `Wallets.list`."""
-        return await self._do(listing(group))
-
-    async def get(self, wallet: WalletRef) -> Wallet:
-        """See `Wallets.get`."""
-        return await self._do(get(wallet))
-
-    def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """See `Wallets.iter`."""
         return self._iterate(lambda number: page(number, group=group))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.protocol.action import Action
+from svcnb.protocol.cid import cid
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.exercises.choices import EXPECTED, choose
 from svcnb.toolkit.exercises.exercise import Exercise
@@ -36,11 +37,12 @@ def _changes(answer: Any) -> str | None:
 def _derived(answer: Any) -> str | None:
     if not isinstance(answer, Action):
         raise TypeError
-    if answer.template_cid is None:
-        return "this action was not derived. template.derive(...) keeps the audited bytes of the template."
-    if answer.template_cid != TEMPLATE_CID:
-        return "this action was derived from another template: use the lesson's `template`."
-    constant = answer.source.rsplit("const ", 1)[-1]
+    template, const, constant = answer.source.rpartition("const ")
+    # The action editor gives a source alone, so the template is recognised by its bytes.
+    if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
+        return "this action was not derived. payer.derive(...) keeps the audited bytes of the template."
+    if answer.template_cid not in {None, TEMPLATE_CID}:
+        return "this action was derived from another template: use the lesson's `payer`."
     name, _, value = constant.partition(" = ")
     if name != "LIMIT":
         return f"the template reads a constant named LIMIT, and this action defines {name}: pass name='LIMIT'."
@@ -56,7 +58,7 @@ EXERCISES = (
     Exercise("cids.changes", EXPECTED, "every byte of the source counts, and nothing else.", _changes),
     Exercise(
         "cids.derive",
-        "an Action, the result of template.derive(...)",
+        "an Action, the result of payer.derive(...), or editor.action",
         "a new constant gives a new CID and a new key; the audited template is unchanged.",
         _derived,
     ),

@@ -8,15 +8,25 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
+from svcnb.client.errors import SvcnbError
+from svcnb.protocol.nesting import parse
+
 REACH_S: Final = 2.0
 """Seconds until a server that cannot be reached is given up."""
 
 ANSWER_S: Final = 30.0
 """Seconds that one that was reached may take: whatever it is doing, the verdict must not be lost."""
 
+MOST_BYTES: Final = 1 << 20
+"""Largest answer that is read."""
+
+_OK: Final = 200
+
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a verdict to the server of ``SVC_WORKSHOP_URL``. Does nothing without one, and never stops a lesson.
+    """Sends a verdict to the server of ``SVC_WORKSHOP_URL``, and fetches solutions that are unlocked.
+
+    Does nothing without a server, and never stops a lesson.
 
     Args:
         exercise: Its name.
@@ -31,12 +41,17 @@ def report(exercise: str, *, right: bool) -> None:
     connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
     connection = connect(url.hostname or "", url.port, timeout=REACH_S)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with suppress(OSError, HTTPException):
+    with suppress(OSError, HTTPException, LookupError, ValueError, SvcnbError):
         try:
             body = json.dumps({"exercise": exercise, "right": right})
             connection.connect()
             connection.sock.settimeout(ANSWER_S)
             connection.request("POST", f"{url.path.rstrip('/')}/verdicts", body, headers)
-            connection.getresponse().read()
+            answer = connection.getresponse()
+            text = answer.read(MOST_BYTES)
         finally:
             connection.close()
+        if answer.status == _OK:
+            from svcnb.lessons import fetch_solutions
+
+            fetch_solutions(parse(text)["solutions"])

@@ -1,9 +1,10 @@
-"""The asynchronous twins of `svcnb.client.chain_secured.resources`: the same flows, awaited."""
+"""Asynchronous versions of the classes of `svcnb.client.chain_secured.resources`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from svcnb.checked import Checked
 from svcnb.client.calls import Flow
@@ -12,7 +13,7 @@ from svcnb.client.chain_secured.key_flows import Groups, Span
 from svcnb.client.chain_secured.mint import HashForm
 from svcnb.client.chain_secured.models import KeyCheck
 from svcnb.client.chain_secured.ownership import Ownership
-from svcnb.client.chain_secured.resources import OnChainActions, OnChainGroups, OnChainUsageKeys, OnChainWallets
+from svcnb.client.chain_secured.resources import T
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.chain import Receipt
@@ -21,10 +22,9 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
 from svcnb.client.renamed import renamed
-from svcnb.client.resources.base import mirrors
-from svcnb.client.session import AsyncSession
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from svcnb.client.session import AsyncSession
 
 
 class AsyncOnChainNoun(Checked):
@@ -38,20 +38,31 @@ class AsyncOnChainNoun(Checked):
         return await self._session.drive(flow)
 
 
-@mirrors(OnChainWallets)
 class AsyncOnChainWallets(AsyncOnChainNoun):
-    """The asynchronous twin of `OnChainWallets`."""
+    """Wallets whose keys the service keeps and the contract lists."""
 
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """See `OnChainWallets.create`."""
+        """Lets the service make a wallet, then registers it in the account by a transaction.
+
+        A record is kept until both halves are done: after a failure in between, ``svc.chain_secured.pending()`` shows
+        it and ``svc.chain_secured.resume(...)`` finishes it.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+
+        Raises:
+            ServiceError: The service refused the signature (specification 5.6).
+            ChainError: The contract refused, or the owner cannot pay the gas. The wallet is not lost.
+        """
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """See `OnChainWallets.list`."""
+        """Returns all wallets of the account, or those a group permits. The zero address stands for every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
-        """See `OnChainWallets.delete`."""
+        """Deletes a wallet's registration. It stays bound to this account for ever: no other one can register it."""
         return await self._do(flows.remove_wallet(self._account, wallet))
 
     async def remove(self, wallet: WalletRef) -> Receipt:
@@ -60,13 +71,17 @@ class AsyncOnChainWallets(AsyncOnChainNoun):
         return await self.delete(wallet)
 
     async def get(self, wallet: WalletRef) -> Wallet:
-        """See `OnChainWallets.get`."""
+        """Returns one wallet of the account.
+
+        Raises:
+            InvalidArgument: It is not an address, or 0, the wildcard.
+            NotFound: The account has no such wallet.
+        """
         return await self._do(flows.get_wallet(self._account, wallet))
 
 
-@mirrors(OnChainUsageKeys)
 class AsyncOnChainUsageKeys(AsyncOnChainNoun):
-    """The asynchronous twin of `OnChainUsageKeys`."""
+    """Usage keys, which run actions over HTTP as in API mode."""
 
     async def create(
         self,
@@ -84,7 +99,34 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """See `OnChainUsageKeys.create`."""
+        """Lets the service make a key, registers its wallet and sets the key on chain: two transactions.
+
+        A record, which holds the secret, is kept until all is done; see `OnChainWallets.create`.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+            execute_in_groups: Groups whose actions it may run.
+            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
+            add_pkp_to_groups: Groups where it may add wallets.
+            remove_pkp_from_groups: Groups where it may remove wallets.
+            can_create_groups: Whether it may create groups.
+            can_delete_groups: Whether it may delete groups.
+            can_create_pkps: Whether it may create wallets.
+            expires_in: How long it runs actions: ``"30d"``, seconds, or a timedelta; None for ever.
+            form: Which hash stands on chain: of the key's 32 ``bytes`` (the specification), or of its ``text``, which
+                some services look up.
+            verify: Seconds to wait until the service resolves the key, found out by executing with it; None does not
+                ask. A key for every group pays one cent for it, any other nothing.
+
+        Returns:
+            The key with its secret, which is shown this once.
+
+        Raises:
+            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
+            ChainError: The contract refused or the owner cannot pay the gas (nothing is lost); or the key is set and
+                the service does not resolve it (``NotResolved``).
+        """
         return await self._do(
             key_flows.create(
                 self._account,
@@ -103,12 +145,17 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
             )
         )
 
-    async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:  # noqa: ASYNC109 - of the key, not of the call
-        """See `OnChainUsageKeys.check`."""
+    async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
+        """Executes a tiny action with a key, to see whether the service resolves it, and tells which hash is on chain.
+
+        Args:
+            key: The key that creation returned, or its text.
+            timeout: Seconds to keep trying while it is unknown.
+        """
         return await self._do(key_flows.check(self._account, key, timeout))
 
     async def list(self) -> Listing[UsageKey]:
-        """See `OnChainUsageKeys.list`."""
+        """Returns all usage keys of the account, without their secrets."""
         return await self._do(key_flows.listing(self._account))
 
     async def update(
@@ -127,7 +174,25 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         expires_in: Span | None = None,
         never_expires: bool = False,
     ) -> UsageKey:
-        """See `OnChainUsageKeys.update`."""
+        """Changes a usage key; what is left out stays, the expiration too.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name.
+            description: The new description.
+            execute_in_groups: The complete new list.
+            manage_ipfs_ids_in_groups: The complete new list.
+            add_pkp_to_groups: The complete new list.
+            remove_pkp_from_groups: The complete new list.
+            can_create_groups: The new flag.
+            can_delete_groups: The new flag.
+            can_create_pkps: The new flag.
+            expires_in: How long from now on it runs actions.
+            never_expires: Takes an expiration away.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
         return await self._do(
             key_flows.update(
                 self._account,
@@ -149,11 +214,19 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """See `OnChainUsageKeys.update_metadata`."""
+        """Changes name or description alone.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
         return await self._do(key_flows.update_metadata(self._account, key, name, description))
 
     async def delete(self, key: KeyRef) -> Receipt:
-        """See `OnChainUsageKeys.delete`."""
+        """Deletes a usage key, for good.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
         return await self._do(key_flows.delete(self._account, key))
 
     async def remove(self, key: KeyRef) -> Receipt:
@@ -162,13 +235,16 @@ class AsyncOnChainUsageKeys(AsyncOnChainNoun):
         return await self.delete(key)
 
     async def get(self, key: KeyRef) -> UsageKey:
-        """See `OnChainUsageKeys.get`."""
+        """Returns one usage key as it is now, without its secret.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
         return await self._do(key_flows.find(self._account, key))
 
 
-@mirrors(OnChainGroups)
 class AsyncOnChainGroups(AsyncOnChainNoun):
-    """The asynchronous twin of `OnChainGroups`."""
+    """Groups: which actions and which wallets belong together."""
 
     async def create(
         self,
@@ -178,11 +254,18 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """See `OnChainGroups.create`."""
+        """Creates a group by one transaction, and one more for each entry beyond the first ten of a kind.
+
+        Args:
+            name: The group's name.
+            description: What it is for.
+            actions: Actions, sources, CIDs or hashed CIDs to permit; ``svcnb.everything`` for all.
+            wallets: Wallets or addresses to permit; ``svcnb.everything`` for all.
+        """
         return await self._do(flows.create_group(self._account, name, description, actions, wallets))
 
     async def list(self) -> Listing[Group]:
-        """See `OnChainGroups.list`."""
+        """Returns all groups of the account."""
         return await self._do(flows.groups(self._account))
 
     async def update(
@@ -194,7 +277,21 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """See `OnChainGroups.update`."""
+        """Changes a group; what is left out stays.
+
+        One transaction, unless a list has more than ten entries: then one for each entry that comes or goes, what comes
+        first.
+
+        Args:
+            group: The group.
+            name: The new name.
+            description: The new description.
+            actions: The complete new list of permitted actions; an empty list permits none.
+            wallets: The complete new list of permitted wallets.
+
+        Raises:
+            ChainError: ``GroupDoesNotExist``.
+        """
         return await self._do(
             flows.update_group(
                 self._account, group, name=name, description=description, actions=actions, permitted=wallets
@@ -202,7 +299,7 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         )
 
     async def delete(self, group: GroupRef) -> Receipt:
-        """See `OnChainGroups.delete`."""
+        """Deletes a group. Keys that name it keep the dead number, which is never used again."""
         return await self._do(flows.remove_group(self._account, group))
 
     async def remove(self, group: GroupRef) -> Receipt:
@@ -211,54 +308,81 @@ class AsyncOnChainGroups(AsyncOnChainNoun):
         return await self.delete(group)
 
     async def contents(self, group: GroupRef) -> GroupContents:
-        """See `OnChainGroups.contents`."""
+        """Returns what a group permits: its actions and its wallets."""
         return await self._do(flows.contents(self._account, group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """See `OnChainGroups.add_action`."""
+        """Permits an action in a group. Unlike in API mode a hashed CID will do: nothing needs the raw one."""
         return await self._do(flows.add_action(self._account, group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """See `OnChainGroups.remove_action`."""
+        """Withdraws an action from a group.
+
+        Raises:
+            ChainError: ``ActionDoesNotExist``: the group does not permit it.
+        """
         return await self._do(flows.remove_action(self._account, group, action))
 
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """See `OnChainGroups.add_wallet`."""
+        """Permits a wallet in a group."""
         return await self._do(flows.add_wallet(self._account, group, wallet))
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """See `OnChainGroups.remove_wallet`."""
+        """Withdraws a wallet from a group.
+
+        Raises:
+            ChainError: ``PkpDoesNotExist``: the group does not permit it.
+        """
         return await self._do(flows.withdraw_wallet(self._account, group, wallet))
 
     async def get(self, group: GroupRef) -> Group:
-        """See `OnChainGroups.get`."""
+        """Returns one group as it is now.
+
+        Raises:
+            InvalidArgument: It is not a group id, or 0, the wildcard.
+            NotFound: The account has no such group.
+        """
         return await self._do(flows.get_group(self._account, group))
 
 
-@mirrors(OnChainActions)
 class AsyncOnChainActions(AsyncOnChainNoun):
-    """The asynchronous twin of `OnChainActions`."""
+    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """See `OnChainActions.register`."""
+        """Registers an action under a name, or replaces the name it has.
+
+        Args:
+            action: An action, a source or a raw CID.
+            name: What people call it; an `Action`'s own name when left out.
+            description: What it does; likewise.
+        """
         return await self._do(flows.register(self._account, action, name, description))
 
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """See `OnChainActions.update`."""
+        """Changes name or description of a registered action; what is left out stays.
+
+        Raises:
+            NotFound: The action is not registered.
+        """
         return await self._do(flows.update_action(self._account, action, name, description))
 
     async def delete(self, action: ActionRef) -> Receipt:
-        """See `OnChainActions.delete`."""
+        """Deletes an action's registration and withdraws it from every group of the account."""
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """See `OnChainActions.list`."""
+        """Returns all actions of the account, or those a group permits. The zero hash stands for every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
-        """See `OnChainActions.get`."""
+        """Returns one registered action.
+
+        Raises:
+            InvalidArgument: It does not name one action.
+            NotFound: The action is not registered.
+        """
         return await self._do(flows.get_action(self._account, action))

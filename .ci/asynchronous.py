@@ -1,0 +1,280 @@
+"""Writes the asynchronous classes of the client from the synchronous ones: `poe asynchronous`.
+
+A method that performs a flow, or calls such a method of its class, becomes a coroutine function. With ``--check``
+nothing is written, and the exit code is 1 when a file differs from what would be written.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = "svcnb.client.aio"
+DRIVERS = {"_do", "drive"}
+"""Methods that perform a flow."""
+
+SOURCES: dict[str, dict[str, list[str]]] = {
+    # Generated module: source module: classes.
+    "accounts": {"svcnb.client.resources.accounts": ["Accounts"]},
+    "actions": {"svcnb.client.resources.actions": ["Actions"]},
+    "billing": {"svcnb.client.resources.billing": ["Billing"]},
+    "groups": {"svcnb.client.resources.groups": ["Groups"]},
+    "node": {"svcnb.client.resources.node": ["Node"]},
+    "usage_keys": {"svcnb.client.resources.usage_keys": ["UsageKeys"]},
+    "wallets": {"svcnb.client.resources.wallets": ["Wallets"]},
+    "chain_secured_resources": {
+        "svcnb.client.chain_secured.resources": [
+            "OnChainNoun", "OnChainWallets", "OnChainUsageKeys", "OnChainGroups", "OnChainActions",
+        ]
+    },
+    "chain_secured_account": {"svcnb.client.chain_secured.account": ["ChainSecuredAccount", "WalletBilling"]},
+    "chain_secured": {"svcnb.client.chain_secured.namespace": ["ChainSecured"]},
+    "triggers": {"svcnb.client.triggers": ["TriggersClient"]},
+}  # fmt: skip
+# Written by hand: their two versions wait, and hold connections, in different ways.
+OTHERS = {
+    ("svcnb.client.client", "Client"): ("svcnb.client.async_client", "AsyncClient"),
+    ("svcnb.client.resources.base", "Resource"): ("svcnb.client.resources.base", "AsyncResource"),
+    ("svcnb.client.session", "SyncSession"): ("svcnb.client.session", "AsyncSession"),
+    ("svcnb.client._http", "SyncTransport"): ("svcnb.client._http", "AsyncTransport"),
+    ("collections.abc", "Iterator"): ("collections.abc", "AsyncIterator"),
+    ("web3.contract", "Contract"): ("web3.contract", "AsyncContract"),
+}
+VERSIONS = OTHERS | {
+    (source, name): (f"{TARGET}.{module}", f"Async{name}")
+    for module, sources in SOURCES.items()
+    for source, names in sources.items()
+    for name in names
+}
+"""Module and name of a synchronous class, and of its asynchronous version."""
+ATTRIBUTES = {"httpx.Client": "AsyncClient", "web3_objects.contract": "async_contract"}
+METHODS = {"__enter__": "__aenter__", "__exit__": "__aexit__", "close": "close"}
+
+
+Names = dict[str, tuple[str, str]]
+"""Names of a module that mean synchronous classes; module and name of their asynchronous versions."""
+
+
+class Awaiting(ast.NodeTransformer):
+    """Awaits what performs flows, and renames classes to their asynchronous versions.
+
+    Args:
+        coroutines: Names of the class's methods that become coroutine functions.
+        names: Classes to rename.
+    """
+
+    def __init__(self, coroutines: set[str], names: Names) -> None:
+        self._coroutines = coroutines
+        self._names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Awaits a call."""
+        waits = isinstance(node.func, ast.Attribute) and _performs(node.func, self._coroutines, self._names)
+        if isinstance(node.func, ast.Attribute) and _closes(node.func):
+            node.func.attr = "aclose"
+        self.generic_visit(node)
+        return ast.Await(node) if waits else node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Renames a class."""
+        node.id = self._names[node.id][1] if node.id in self._names else node.id
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Renames what other modules have in two versions."""
+        self.generic_visit(node)
+        node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """Imports the asynchronous version."""
+        for alias in node.names:
+            if (node.module or "", alias.name) in VERSIONS:
+                node.module, alias.name = VERSIONS[node.module or "", alias.name]
+        return node
+
+
+def coroutines_of(cls: ast.ClassDef, names: Names) -> set[str]:
+    """Names of the methods that perform flows, directly or through each other."""
+    methods = {item.name: item for item in cls.body if isinstance(item, ast.FunctionDef)}
+    found: set[str] = set()
+    while True:
+        more = {
+            name
+            for name, method in methods.items()
+            if name not in found
+            and any(
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and _performs(call.func, found, names)
+                for call in ast.walk(method)
+            )
+        }
+        if not more:
+            return found
+        found |= more
+
+
+def _performs(function: ast.Attribute, coroutines: set[str], names: Names) -> bool:
+    if function.attr in DRIVERS or _closes(function):
+        return True
+    if isinstance(function.value, ast.Call) and ast.unparse(function.value.func) in names:
+        return True
+    return ast.unparse(function.value) in {"self", "super()"} and function.attr in coroutines
+
+
+def _closes(function: ast.Attribute) -> bool:
+    return ast.unparse(function) == "self._transport.close"
+
+
+def convert(cls: ast.ClassDef, names: Names) -> ast.ClassDef:
+    """The asynchronous version of a class."""
+    coroutines = coroutines_of(cls, names)
+    made = cls
+    Awaiting(coroutines, names).visit(made)
+    made.name = names[cls.name][1]
+    body: list[ast.stmt] = []
+    for item in made.body:
+        if isinstance(item, ast.FunctionDef) and (item.name in coroutines or item.name in {"__enter__", "__exit__"}):
+            fields = {name: getattr(item, name) for name in item._fields} | {"name": METHODS.get(item.name, item.name)}
+            body.append(ast.AsyncFunctionDef(**fields))
+        else:
+            body.append(item)
+    made.body = body
+    return made
+
+
+def generate(module: str) -> str:
+    """The text of a generated module, before it is formatted.
+
+    Args:
+        module: Name of the generated module.
+    """
+    parts: list[str] = []
+    imports: list[str] = []
+    checked: list[str] = []
+    for source, names in SOURCES[module].items():
+        tree = ast.parse((ROOT / (source.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        classes = {item.name: item for item in tree.body if isinstance(item, ast.ClassDef)}
+        known = names_of(tree, source)
+        made = [convert(classes[name], known) for name in names]
+        used = {node.id for cls in made for node in ast.walk(cls) if isinstance(node, ast.Name)}
+        own = {cls.name for cls in made}
+        unknown = used - own - set(dir(builtins))
+        for line, name, type_only in _imported(tree):
+            if name in unknown:
+                (checked if type_only else imports).append(line)
+                unknown.discard(name)
+        for place, new in sorted({*known.values(), *VERSIONS.values()}):
+            if new in unknown:
+                line = f"from {place} import {new}"
+                (checked if _only_in_annotations(made, new) else imports).append(line)
+                unknown.discard(new)
+        imports += [f"from {source} import {name}" for name in sorted(unknown & _defined(tree))]
+        parts += [ast.unparse(ast.fix_missing_locations(cls)) for cls in made]
+    sources = " and ".join(f"`{each}`" for each in SOURCES[module])
+    head = [
+        f'"""Asynchronous versions of the classes of {sources}. Generated."""',
+        "# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.",
+        "",
+        "from __future__ import annotations",
+        "",
+        *sorted(set(imports)),
+    ]
+    if checked:
+        head += [
+            "from typing import TYPE_CHECKING",
+            "",
+            "if TYPE_CHECKING:",
+            *(f"    {line}" for line in sorted(set(checked))),
+        ]
+    return "\n".join(head) + "\n\n\n" + "\n\n\n".join(parts) + "\n"
+
+
+def names_of(tree: ast.Module, source: str) -> Names:
+    """Names of a module that mean synchronous classes."""
+    found = {name: version for (module, name), version in VERSIONS.items() if module == source}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            pairs = [(node.module or "", alias.name) for alias in node.names]
+            found |= {name: VERSIONS[module, name] for module, name in pairs if (module, name) in VERSIONS}
+    return found
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str, bool]]:
+    for item in tree.body:
+        inside = isinstance(item, ast.If)
+        for node in item.body if isinstance(item, ast.If) else [item]:
+            if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+                for alias in node.names:
+                    suffix = f" as {alias.asname}" if alias.asname else ""
+                    yield f"from {node.module} import {alias.name}{suffix}", alias.asname or alias.name, inside
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield f"import {alias.name}", alias.name, inside
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    found = set()
+    for item in tree.body:
+        if isinstance(item, ast.FunctionDef | ast.ClassDef):
+            found.add(item.name)
+        elif isinstance(item, ast.Assign):
+            found |= {target.id for target in item.targets if isinstance(target, ast.Name)}
+        elif isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            found.add(item.target.id)
+    return found
+
+
+def _only_in_annotations(classes: list[ast.ClassDef], name: str) -> bool:
+    for cls in classes:
+        for node in ast.walk(cls):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load):
+                    if isinstance(node, ast.arg) or (
+                        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is child
+                    ):
+                        continue
+                    if isinstance(node, ast.Subscript | ast.BinOp | ast.Tuple):
+                        continue
+                    return False
+    return True
+
+
+def formatted(text: str, path: Path) -> str:
+    """The text as ruff formats it."""
+    ruff = str(Path(sys.executable).with_name("ruff"))
+    for command in (
+        [ruff, "check", "-q", "--fix", "--select", "I,F401", "--stdin-filename", str(path), "-"],
+        [ruff, "format", "-q", "--stdin-filename", str(path), "-"],
+    ):
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=False, cwd=ROOT).stdout
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    """Writes, or checks, every generated module."""
+    folder = ROOT / TARGET.replace(".", "/")
+    different = []
+    for module in SOURCES:
+        path = folder / f"{module}.py"
+        text = formatted(generate(module), path)
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        different.append(path.name)
+        if "--check" not in arguments:
+            folder.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    click.echo(f"changed: {', '.join(different)}" if different else "nothing changed")
+    return 1 if different and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.accounts`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svcnb.client.models.accounts import Account
+from svcnb.client.resources import account_flows
+from svcnb.client.resources.base import AsyncResource
+
+if TYPE_CHECKING:
+    from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
+    from svcnb.client.signing.eth import AnySigner
+
+
+class AsyncAccounts(AsyncResource):
+    """Accounts: create one, or ask whether the key belongs to one."""
+
+    async def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
+        """Creates an account in API mode and returns its master key, which is shown this once.
+
+        Free, and needs no key. Takes as long as two chain transactions. Never repeated when it is unknown whether it
+        arrived.
+
+        Args:
+            name: The account's name.
+            description: What it is for.
+            email: Passed on to the payment processor.
+
+        Raises:
+            InvalidArgument: The name is blank.
+            ServiceError: The service refused (specification 4.1, 7).
+        """
+        return await self._do(account_flows.create(name, description, email))
+
+    async def exists(self) -> bool:
+        """Tells whether the key belongs to an account in API mode. Free.
+
+        Raises:
+            Unauthorized: No key is configured.
+        """
+        return await self._do(account_flows.exists())
+
+    async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
+        """Hands the account of the configured key to a wallet, for good: from API mode to ChainSecured.
+
+        Groups, wallets, actions, usage keys and credit stay. The account key can change nothing any more. Free.
+
+        Args:
+            owner: The wallet that will own the account; it must never have been admin of one.
+            confirm: Without it nothing is done, and the error lists what will happen.
+
+        Returns:
+            The account, in its new owner's hands.
+
+        Raises:
+            NotConfirmed: ``confirm`` was not given.
+            ChainError: The wallet has an account, or the key belongs to none.
+            BadRequest: The account is ChainSecured already.
+            Forbidden: The key is not the account's master key.
+        """
+        from svcnb.client.aio.chain_secured import AsyncChainSecured
+
+        return await AsyncChainSecured(self._session).convert(owner, confirm=confirm)

@@ -1,0 +1,83 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.actions`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.actions import RegisteredAction
+from svcnb.client.references import ActionRef, GroupRef
+from svcnb.client.resources.actions import cid, delete, get, listing, page, register, update
+from svcnb.client.resources.base import AsyncResource
+from svcnb.protocol.action import Action
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class AsyncActions(AsyncResource):
+    """Registered actions: names for CIDs. Registering grants nothing; groups do."""
+
+    async def register(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
+        """Registers an action under a name, or replaces the name it has. Costs one cent.
+
+        Args:
+            action: An action, a source or a raw CID.
+            name: What people call it; an `Action`'s own name when left out.
+            description: What it does; likewise.
+
+        Raises:
+            InvalidArgument: A hashed CID was given, or there is no name.
+            Forbidden: The key is not the account's master key.
+        """
+        return await self._do(register(action, name, description))
+
+    async def update(
+        self, action: ActionRef, *, name: str | None = None, description: str | None = None
+    ) -> RegisteredAction:
+        """Changes name or description of a registered action; what is left out stays. Costs one cent.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+            name: The new name.
+            description: The new description.
+
+        Raises:
+            NotFound: The action is not registered.
+        """
+        return await self._do(update(action, name, description))
+
+    async def delete(self, action: ActionRef) -> None:
+        """Deletes an action's registration and removes it from every group of the account. Costs one cent.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+        """
+        await self._do(delete(action))
+
+    async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
+        """Returns all actions of the account, or those a group permits. Free."""
+        return await self._do(listing(group))
+
+    async def get(self, action: ActionRef) -> RegisteredAction:
+        """Returns one registered action. Free.
+
+        Args:
+            action: An action, a source, a CID or a hashed CID.
+
+        Raises:
+            InvalidArgument: It does not name one action.
+            NotFound: The action is not registered.
+        """
+        return await self._do(get(action))
+
+    def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
+        """Walks through the actions page by page; for accounts with very many. Free."""
+        return self._iterate(lambda number: page(number, group=group))
+
+    async def cid(self, source: str | Action) -> str:
+        """Asks the service for the CID of a source; `svcnb.cid` computes the same without asking. Free, no key."""
+        return await self._do(cid(source))

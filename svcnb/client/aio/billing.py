@@ -1,0 +1,88 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.billing`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from svcnb.client.models.billing import Balance, Payment
+from svcnb.client.resources.base import AsyncResource
+from svcnb.client.resources.billing import (
+    Method,
+    balance,
+    confirm,
+    create_payment_intent,
+    pay_page,
+    publishable_key,
+    top_up,
+    wait,
+)
+
+
+class AsyncBilling(AsyncResource):
+    """Credit and payments. All keys of an account share one credit; all calls here are free."""
+
+    async def balance(self) -> Balance:
+        """Returns the credit of the account."""
+        return await self._do(balance())
+
+    async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
+        """Adds credit.
+
+        Beside an emulator the payment is made at its local processor, and this returns once it is credited. Beside a
+        real service a person must pay: this returns the payment with status ``waiting``, and `wait` finishes it.
+
+        Args:
+            amount_cents: Cents, at least 500.
+            method: ``card`` or ``crypto``; crypto takes the minutes that its chain takes.
+            timeout: Seconds to wait for the credit.
+
+        Raises:
+            InvalidArgument: Less than 500 cents.
+            PaymentFailed: The processor did not collect it.
+            TimedOut: It was not collected in time; the payment may still be waited for.
+        """
+        return await self._do(top_up(amount_cents, method, timeout))
+
+    async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
+        """Begins a payment without paying it.
+
+        Args:
+            amount_cents: Cents, at least 500.
+            method: How it will be paid; only remembered.
+        """
+        return await self._do(create_payment_intent(amount_cents, method))
+
+    async def confirm(self, payment: Payment | str) -> Balance:
+        """Credits a payment that the processor has collected, and returns the credit.
+
+        Args:
+            payment: The payment or its id, which starts with ``pi_``.
+
+        Raises:
+            BadRequest: Not collected yet, credited already, or another account's.
+        """
+        return await self._do(confirm(payment))
+
+    async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
+        """Waits until a payment is collected and credited.
+
+        Args:
+            payment: The payment that `top_up` or `create_payment_intent` returned.
+            timeout: Seconds to wait.
+
+        Raises:
+            PaymentFailed: The processor did not collect it.
+            TimedOut: It was not collected in time.
+        """
+        return await self._do(wait(payment, timeout))
+
+    async def pay_page(self, payment: Payment) -> str | None:
+        """Returns the address of the local processor's page for a payment, where a person picks how it goes.
+
+        The address holds the payment's secret: open it, and keep it out of saved outputs. None beside a real service,
+        whose processor has a client library of its own.
+        """
+        return await self._do(pay_page(self._session.config, payment))
+
+    async def publishable_key(self) -> str:
+        """Returns the processor's publishable key, starts with ``pk_``. No key needed."""
+        return await self._do(publishable_key())

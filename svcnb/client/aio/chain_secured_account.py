@@ -1,0 +1,145 @@
+"""Asynchronous versions of the classes of `svcnb.client.chain_secured.account`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from svcnb.client.aio.billing import AsyncBilling
+from svcnb.client.aio.chain_secured_resources import (
+    AsyncOnChainActions,
+    AsyncOnChainGroups,
+    AsyncOnChainUsageKeys,
+    AsyncOnChainWallets,
+)
+from svcnb.client.calls import Flow
+from svcnb.client.chain.history import AuditEntry, Change, Permission
+from svcnb.client.chain_secured import account_flows, explain_flow
+from svcnb.client.chain_secured.account import KnownAccount, T, audit, diff, permissions
+from svcnb.client.chain_secured.models import OnChain, Transfer
+from svcnb.client.chain_secured.ownership import Ownership
+from svcnb.client.listing import Listing
+from svcnb.client.session import AsyncSession
+
+if TYPE_CHECKING:
+    from svcnb.client.chain_secured.wallet_auth import WalletAuth
+    from svcnb.client.models.explanation import Explanation
+    from svcnb.client.references import ActionRef, KeyRef, WalletRef
+    from svcnb.client.signing.eth import AnySigner
+
+
+class AsyncChainSecuredAccount(KnownAccount):
+    """An account that a wallet owns: everything about it is on chain, and every change is a transaction it signs.
+
+    Made by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
+    """
+
+    def __init__(self, session: AsyncSession, account: Ownership) -> None:
+        self._session = session
+        self._account = account
+
+    async def _do(self, flow: Flow[T]) -> T:
+        return await self._session.drive(flow)
+
+    @cached_property
+    def wallets(self) -> AsyncOnChainWallets:
+        """Wallets whose keys the service keeps."""
+        return AsyncOnChainWallets(self._session, self._account)
+
+    @cached_property
+    def usage_keys(self) -> AsyncOnChainUsageKeys:
+        """Usage keys: credentials that run actions over HTTP."""
+        return AsyncOnChainUsageKeys(self._session, self._account)
+
+    @cached_property
+    def groups(self) -> AsyncOnChainGroups:
+        """Groups: which actions and which wallets belong together."""
+        return AsyncOnChainGroups(self._session, self._account)
+
+    @cached_property
+    def actions(self) -> AsyncOnChainActions:
+        """Actions that the account knows by name."""
+        return AsyncOnChainActions(self._session, self._account)
+
+    @cached_property
+    def billing(self) -> AsyncBilling:
+        """Credit and payments; the owner's signature stands in for a key. Free."""
+        return AsyncWalletBilling(self._session, self._account)
+
+    async def describe(self) -> OnChain:
+        """Returns the account as it stands on chain: owner, who pays, and how much of everything."""
+        return await self._do(account_flows.describe(self._account))
+
+    async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Explains why a usage key may run an action with a wallet, or which link is missing and what repairs it.
+
+        Read from the contract, so free, and needs no key. The repairs are transactions of the owner.
+
+        Args:
+            key: A usage key, its text or its hash.
+            action: The action, its source, CID or hashed CID.
+            wallet: The wallet that the action wants to use; None to explain the run alone.
+
+        Raises:
+            InvalidArgument: One of them names nothing, or everything.
+        """
+        return await self._do(explain_flow.explain(self._account, key, action, wallet))
+
+    async def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
+        """Hands the account to another wallet, for good. Everything in it stays, the credit too.
+
+        Afterwards this object can only read: open the account with its new owner.
+
+        Args:
+            to: The new owner, or its address. A wallet that was ever admin of an account is refused.
+            confirm: Without it nothing is sent, and the error lists what will happen.
+
+        Raises:
+            NotConfirmed: ``confirm`` was not given.
+            ChainError: The contract refused, in the order of specification 5.8.
+        """
+        return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
+
+    async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
+        """Returns everything that happened to the account, oldest first; ``.to_frame()`` makes a frame of it.
+
+        Names and initial contents come from the transactions' call data, since events carry neither. Renaming groups,
+        actions and keys emits no event and is not listed.
+
+        Args:
+            until_block: The last block to read; all when None.
+        """
+        return await self._do(audit(self._account, until_block))
+
+    async def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
+        """Returns everything that is permitted, as the events add up to it; at the end of a block if one is given.
+
+        Args:
+            until_block: The last block that counts; all when None.
+        """
+        return await self._do(permissions(self._account, until_block))
+
+    async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
+        """Returns which permissions came and went between the ends of two blocks.
+
+        Args:
+            first: The earlier block.
+            last: The later block; the latest when None.
+        """
+        return await self._do(diff(self._account, first, last))
+
+
+class AsyncWalletBilling(AsyncBilling):
+    """`svcnb.client.resources.billing.Billing`, opened by the owner's signature."""
+
+    def __init__(self, session: AsyncSession, account: Ownership) -> None:
+        from svcnb.client.chain_secured.wallet_auth import WalletAuth
+
+        self._auth: WalletAuth = WalletAuth(account.writer)
+        config = session.config.replace(api_key=None, master_key=False, wallet_auth=self._auth.headers)
+        super().__init__(AsyncSession(session.transport, config, session.listeners))
+
+    async def _do(self, flow: Flow[T]) -> T:
+        await self._session.drive(self._auth.refresh())
+        return await super()._do(flow)

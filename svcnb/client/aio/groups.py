@@ -1,0 +1,156 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.groups`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.groups import Group, GroupContents
+from svcnb.client.references import ActionRef, GroupRef, WalletRef
+from svcnb.client.renamed import renamed
+from svcnb.client.resources import group_flows as flows
+from svcnb.client.resources.base import AsyncResource
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class AsyncGroups(AsyncResource):
+    """Groups: a key that may execute in a group can run its actions, and those may use its wallets.
+
+    Wherever a list of actions or wallets is wanted, ``svcnb.everything`` (0) means all of them.
+    """
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        actions: Iterable[ActionRef] | ActionRef = (),
+        wallets: Iterable[WalletRef] | WalletRef = (),
+    ) -> Group:
+        """Creates a group.
+
+        Costs one cent, and one more for each action and each wallet beyond the first ten: the service takes ten of
+        each at once, the rest are added one by one. Never repeated when it is unknown whether it arrived.
+
+        Args:
+            name: The group's name.
+            description: What it is for.
+            actions: Actions, sources, CIDs or hashed CIDs to permit.
+            wallets: Wallets or addresses to permit.
+
+        Raises:
+            InvalidArgument: An entry names no action or wallet, or more than ten actions are given by hash alone.
+            Forbidden: A usage key without ``can_create_groups``.
+        """
+        return await self._do(flows.create(name, description, actions, wallets))
+
+    async def list(self) -> Listing[Group]:
+        """Returns all groups of the account. Free."""
+        return await self._do(flows.listing())
+
+    async def get(self, group: GroupRef) -> Group:
+        """Returns one group as it is now. Free.
+
+        Args:
+            group: The group, its number, or its text such as ``"7"`` or ``"0x7"``.
+
+        Raises:
+            InvalidArgument: It is not a group id, or 0, the wildcard.
+            NotFound: The account has no such group.
+        """
+        return await self._do(flows.get(group))
+
+    def iter(self) -> AsyncIterator[Group]:
+        """Walks through the groups page by page; for accounts with very many. Free."""
+        return self._iterate(flows.page)
+
+    async def update(
+        self,
+        group: GroupRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        actions: Iterable[ActionRef] | ActionRef | None = None,
+        wallets: Iterable[WalletRef] | WalletRef | None = None,
+    ) -> Group:
+        """Changes a group; what is left out stays. Costs one cent, and one for each entry beyond ten of a new list.
+
+        The service replaces a group as a whole, so this reads it first and writes everything back. Two updates at the
+        same moment can therefore undo each other; ``add_action`` and its like cannot.
+
+        Args:
+            group: The group.
+            name: The new name.
+            description: The new description.
+            actions: The complete new list of permitted actions; an empty list permits none.
+            wallets: The complete new list of permitted wallets.
+
+        Raises:
+            InvalidArgument: What would be kept has more than ten entries, so that the service would drop some.
+            NotFound: The group does not exist.
+            Forbidden: The key is not the account's master key.
+        """
+        return await self._do(flows.update(group, name, description, actions, wallets))
+
+    async def delete(self, group: GroupRef) -> None:
+        """Deletes a group. Costs one cent. Keys that name it keep the dead number, which is never used again.
+
+        Raises:
+            Forbidden: A usage key without ``can_delete_groups``.
+            NotFound: The group does not exist.
+        """
+        await self._do(flows.delete(group))
+
+    async def remove(self, group: GroupRef) -> None:
+        """Deprecated name of `delete`."""
+        renamed("groups.remove", "groups.delete")
+        await self.delete(group)
+
+    async def contents(self, group: GroupRef) -> GroupContents:
+        """Returns what a group permits: its actions and its wallets. Free."""
+        return await self._do(flows.contents(group))
+
+    async def add_action(self, group: GroupRef, action: ActionRef) -> None:
+        """Permits an action in a group; permitting it again changes nothing. Costs one cent.
+
+        Args:
+            group: The group.
+            action: An action, a source or a raw CID; it need not be registered.
+
+        Raises:
+            InvalidArgument: A hashed CID was given: the service wants the raw one.
+            Forbidden: A usage key whose ``manage_ipfs_ids_in_groups`` lacks the group.
+        """
+        await self._do(flows.add_action(group, action))
+
+    async def remove_action(self, group: GroupRef, action: ActionRef) -> None:
+        """Withdraws an action from a group. Costs one cent.
+
+        Args:
+            group: The group.
+            action: An action, a source, a CID or a hashed CID.
+
+        Raises:
+            NotFound: The group does not permit it.
+        """
+        await self._do(flows.remove_action(group, action))
+
+    async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
+        """Permits a wallet in a group; permitting it again changes nothing. Costs one cent.
+
+        Raises:
+            Forbidden: A usage key whose ``add_pkp_to_groups`` lacks the group.
+        """
+        await self._do(flows.add_wallet(group, wallet))
+
+    async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
+        """Withdraws a wallet from a group. Costs one cent.
+
+        Raises:
+            NotFound: The group does not permit it.
+        """
+        await self._do(flows.remove_wallet(group, wallet))

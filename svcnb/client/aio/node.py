@@ -1,0 +1,42 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.node`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from typing import Any
+
+from svcnb.client.models.node import ChainConfig, Health, Limits, Version
+from svcnb.client.resources.base import AsyncResource
+from svcnb.client.resources.node import admin_payer, chain_config, health, limits, openapi, payers, version
+
+
+class AsyncNode(AsyncResource):
+    """The node that answers: its chain, limits, payers, version and health. All free, no key needed."""
+
+    async def chain_config(self) -> ChainConfig:
+        """Returns the chain that accounts live on, and the address of the contract."""
+        return await self._do(chain_config())
+
+    async def version(self) -> Version:
+        """Returns which program answers."""
+        return await self._do(version())
+
+    async def health(self) -> Health:
+        """Returns whether the node can work just now; does not raise when it cannot."""
+        return await self._do(health())
+
+    async def limits(self) -> Limits:
+        """Returns what one execution may use."""
+        return await self._do(limits())
+
+    async def payers(self) -> list[str]:
+        """Returns the addresses that relay the writes of accounts in API mode."""
+        return await self._do(payers())
+
+    async def admin_payer(self) -> str:
+        """Returns the address that manages the payers."""
+        return await self._do(admin_payer())
+
+    async def openapi(self) -> dict[str, Any]:
+        """Returns the OpenAPI description of the running server."""
+        return await self._do(openapi())

@@ -1,0 +1,163 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.usage_keys`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.references import KeyRef
+from svcnb.client.renamed import renamed
+from svcnb.client.resources import usage_key_flows
+from svcnb.client.resources.base import AsyncResource
+from svcnb.client.resources.usage_keys import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class AsyncUsageKeys(AsyncResource):
+    """Usage keys: hand out the one that can only execute in the groups it needs.
+
+    Wherever groups are wanted, ``svcnb.everything`` (0) means all of them.
+    """
+
+    async def create(
+        self,
+        name: str,
+        *,
+        description: str = "",
+        execute_in_groups: Groups = (),
+        manage_ipfs_ids_in_groups: Groups = (),
+        add_pkp_to_groups: Groups = (),
+        remove_pkp_from_groups: Groups = (),
+        can_create_groups: bool = False,
+        can_delete_groups: bool = False,
+        can_create_pkps: bool = False,
+    ) -> UsageKey:
+        """Creates a usage key and returns its secret, which is shown this once. Costs one cent.
+
+        It takes a short while until the key works everywhere: ``run(..., until_effective=60)`` waits for it. Never
+        repeated when it is unknown whether it arrived.
+
+        Args:
+            name: What people call it.
+            description: What it is for.
+            execute_in_groups: Groups whose actions it may run.
+            manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
+            add_pkp_to_groups: Groups where it may add wallets.
+            remove_pkp_from_groups: Groups where it may remove wallets.
+            can_create_groups: Whether it may create groups.
+            can_delete_groups: Whether it may delete groups.
+            can_create_pkps: Whether it may create wallets.
+
+        Raises:
+            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
+            Forbidden: The key in use is not the account's master key.
+        """
+        return await self._do(
+            usage_key_flows.create(
+                name,
+                description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def list(self) -> Listing[UsageKey]:
+        """Returns all usage keys of the account, without their secrets. Free."""
+        return await self._do(usage_key_flows.listing())
+
+    async def get(self, key: KeyRef) -> UsageKey:
+        """Returns one usage key as it is now, without its secret. Free.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(usage_key_flows.get(key))
+
+    def iter(self) -> AsyncIterator[UsageKey]:
+        """Walks through the usage keys page by page; for accounts with very many. Free."""
+        return self._iterate(usage_key_flows.page)
+
+    async def update(
+        self,
+        key: KeyRef,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        execute_in_groups: Groups | None = None,
+        manage_ipfs_ids_in_groups: Groups | None = None,
+        add_pkp_to_groups: Groups | None = None,
+        remove_pkp_from_groups: Groups | None = None,
+        can_create_groups: bool | None = None,
+        can_delete_groups: bool | None = None,
+        can_create_pkps: bool | None = None,
+    ) -> UsageKey:
+        """Changes a usage key; what is left out stays. Costs one cent.
+
+        The service replaces the whole record, and sets the expiration anew as for a new key; so this reads the record
+        first and writes everything back. To change name or description alone, prefer `update_metadata`.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name.
+            description: The new description.
+            execute_in_groups: The complete new list.
+            manage_ipfs_ids_in_groups: The complete new list.
+            add_pkp_to_groups: The complete new list.
+            remove_pkp_from_groups: The complete new list.
+            can_create_groups: The new flag.
+            can_delete_groups: The new flag.
+            can_create_pkps: The new flag.
+
+        Raises:
+            NotFound: The account has no such key.
+            Forbidden: The key in use is not the account's master key.
+        """
+        return await self._do(
+            usage_key_flows.update(
+                key,
+                name=name,
+                description=description,
+                execute_in_groups=execute_in_groups,
+                manage_ipfs_ids_in_groups=manage_ipfs_ids_in_groups,
+                add_pkp_to_groups=add_pkp_to_groups,
+                remove_pkp_from_groups=remove_pkp_from_groups,
+                can_create_groups=can_create_groups,
+                can_delete_groups=can_delete_groups,
+                can_create_pkps=can_create_pkps,
+            )
+        )
+
+    async def update_metadata(
+        self, key: KeyRef, *, name: str | None = None, description: str | None = None
+    ) -> UsageKey:
+        """Changes name or description of a usage key and nothing else. Costs one cent.
+
+        Raises:
+            NotFound: The account has no such key.
+        """
+        return await self._do(usage_key_flows.update_metadata(key, name, description))
+
+    async def delete(self, key: KeyRef) -> None:
+        """Deletes a usage key for ever: from then on it is unknown (401). Costs one cent.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+        """
+        await self._do(usage_key_flows.delete(key))
+
+    async def remove(self, key: KeyRef) -> None:
+        """Deprecated name of `delete`."""
+        renamed("usage_keys.remove", "usage_keys.delete")
+        await self.delete(key)

@@ -1,0 +1,54 @@
+"""Asynchronous versions of the classes of `svcnb.client.resources.wallets`. Generated."""
+# Written by .ci/asynchronous.py: change the synchronous class and run `poe asynchronous`.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svcnb.client.listing import Listing
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.references import GroupRef, WalletRef
+from svcnb.client.resources.base import AsyncResource
+from svcnb.client.resources.wallets import create, get, listing, page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+class AsyncWallets(AsyncResource):
+    """Wallets: create and list them. Their keys never leave the service, save to an action permitted to use them."""
+
+    async def create(self) -> Wallet:
+        """Creates a wallet and registers it in the account. Costs one cent.
+
+        Never repeated when it is unknown whether it arrived.
+
+        Raises:
+            OutOfCredit: The account cannot pay.
+            Forbidden: A usage key without ``can_create_pkps``.
+        """
+        return await self._do(create())
+
+    async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
+        """Returns all wallets of the account, or those a group permits. Free.
+
+        Args:
+            group: Only wallets of this group. The zero address stands for every wallet.
+        """
+        return await self._do(listing(group))
+
+    async def get(self, wallet: WalletRef) -> Wallet:
+        """Returns one wallet of the account. Free.
+
+        Args:
+            wallet: The wallet or its address.
+
+        Raises:
+            InvalidArgument: It is not an address, or 0, the wildcard.
+            NotFound: The account has no such wallet.
+        """
+        return await self._do(get(wallet))
+
+    def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
+        """Walks through the wallets page by page; for accounts with very many. Free."""
+        return self._iterate(lambda number: page(number, group=group))

@@ -1,0 +1,323 @@
+"""Lessons on a live service: what each needs and costs, one confirmation, and cells that are skipped with a reason.
+
+A live service cannot be reset, frozen or broken on purpose, and its calls cost money. So a lesson asks once before it
+begins. Then, in IPython, every cell is looked through before it runs. A cell that uses the emulator's own functions is
+not run, and neither is a cell that needs a name which only such a cell would have made.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from svcnb.client import Client
+from svcnb.client.errors import NotConfirmed, OutOfCredit, TraceUnavailable
+from svcnb.client.models.accounts import Account
+from svcnb.client.models.billing import Balance, Payment
+from svcnb.client.resources.accounts import Accounts
+from svcnb.client.resources.billing import Billing
+from svcnb.control import EmulatorError
+
+if TYPE_CHECKING:
+    from svcnb.client import AsyncClient
+    from svcnb.client.triggers import TriggersClient
+
+
+class Live(NamedTuple):
+    """What a lesson needs on a live service.
+
+    Args:
+        cents: What it costs, about.
+        needs: What it needs besides an account with credit, as a sentence; empty if nothing.
+        skips: Which cells are skipped, as a noun phrase; empty if none.
+        own_wallet: Whether the practice keys, which everyone knows, cannot be used.
+    """
+
+    cents: int
+    needs: str = ""
+    skips: str = ""
+    own_wallet: bool = False
+
+    @property
+    def text(self) -> str:
+        """The sentences of the box at the top of the lesson."""
+        cost = f"Costs about {self.cents} cents." if self.cents else "Costs nothing."
+        parts = ["Runs live.", self.needs, cost, f"Skipped there: {self.skips}." if self.skips else ""]
+        return " ".join(filter(None, parts))
+
+
+LIVE: Final[dict[str, Live]] = {
+    "quickstart": Live(10),
+    "actions-and-cids": Live(15),
+    "keys": Live(30, skips="the trace of a run"),
+    "groups": Live(25, "Shows the refusals for lack of credit with a new account only."),
+    "typed-data": Live(0, skips="the cells that move the clock"),
+    "chain-secured": Live(
+        10,
+        "Needs a wallet of yours as `owner`, with coins of the service's chain for gas.",
+        "practice keys, the faucet, the cells that move the clock, and all that needs `owner` until you set it",
+        own_wallet=True,
+    ),
+    "webhooks": Live(20, "Needs a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."),
+    "history": Live(20, skips="the simulated day"),
+    "batches": Live(60, skips="the injected faults and the account with three cents"),
+}
+"""Lessons that run live, by the name that their first cell gives. All others use an emulator on this computer."""
+
+EMULATOR_TEXT: Final = (
+    "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, also when a live service is "
+    "set. Costs nothing."
+)
+"""The box of all other lessons."""
+
+CONFIRMED: Final = "live"
+"""Value of ``SVC_LESSONS`` that confirms all lessons, for runs without a person."""
+
+
+class NotAnEmulator(EmulatorError):
+    """The lesson runs on a live service, which cannot be controlled."""
+
+
+class LiveService:
+    """A live service in the place of a lesson's emulator. Settings come from the environment.
+
+    Args:
+        base_url: Its address, without ``/core/v1``.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url.rstrip("/")
+
+    def __repr__(self) -> str:
+        """Its address: with a live service it matters where one is."""
+        return f"LiveService({self.base_url!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Explains why a function of the emulator is missing."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotAnEmulator(
+            f"a live service has no {name!r}: only an emulator can be controlled",
+            hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
+        )
+
+    def client(self, **options: Any) -> Client:
+        """A client of this service; arguments as `svcnb.Client`."""
+        client = LiveClient(**({"base_url": self.base_url} | options))
+        # As beside an emulator, a client has the key that it was given; `accounts.create` returns that of SVC_API_KEY.
+        return client if "api_key" in options else client.with_key(None)
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """An asynchronous client of this service."""
+        from svcnb.client import AsyncClient
+
+        return AsyncClient(**({"base_url": self.base_url} | options))
+
+    def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves names it
+        """A client of the triggers service, which a person approves in a browser.
+
+        Raises:
+            NotAnEmulator: No triggers service is set.
+            TimedOut: The token was not approved within ten minutes.
+        """
+        from svcnb.client.triggers import TriggersClient
+
+        if not (url := os.environ.get("SVC_TRIGGERS_URL")):
+            raise NotAnEmulator("no triggers service is set", hint="Set SVC_TRIGGERS_URL to its address.")
+        client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
+        client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
+        return client
+
+    def stop(self) -> None:
+        """Does nothing: others use the service, too."""
+
+
+class LiveClient(Client):
+    """A client that does not pay without a person, and uses the account of ``SVC_API_KEY`` if it is set."""
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Accounts; `create` returns the account of ``SVC_API_KEY``."""
+        return _Accounts(self._session)
+
+    @cached_property
+    def billing(self) -> Billing:
+        """Credit; `top_up` begins a payment only if the account has no credit, and never pays."""
+        return _Billing(self._session)
+
+
+class _Accounts(Accounts):
+    def create(self, name: str, *arguments: Any, **options: Any) -> Account:
+        if not (key := os.environ.get("SVC_API_KEY")):
+            return super().create(name, *arguments, **options)
+        with Client(api_key=key) as client:
+            master = client.wallets.list()[0]
+        print("The lesson uses the account of SVC_API_KEY. No account was created.")  # noqa: T201 - a notebook's text
+        return Account(name=name, wallet_address=master.wallet_address, api_key=key)
+
+
+class _Billing(Billing):
+    def top_up(self, amount_cents: int, **options: Any) -> Payment | Balance:  # type: ignore[override]  # nothing paid
+        if (balance := self.balance()).available_cents > 0:
+            print("The account has credit. No payment was made.")  # noqa: T201 - as above
+            return balance
+        return self.create_payment_intent(amount_cents, **{"method": "card"} | options)
+
+
+def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
+    """Begins a lesson on a live service.
+
+    Args:
+        name: The lesson; one of `LIVE`.
+        base_url: Address of the service.
+        confirm: Whether the learner agreed to the costs.
+
+    Raises:
+        NotConfirmed: The learner has not; nothing was done.
+    """
+    live = LIVE[name]
+    key = (
+        "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account, for which you pay credit in"
+    )
+    if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
+        raise NotConfirmed(
+            f"this lesson will run on the live service {base_url}",
+            consequences=(live.text, f"It uses {key}.", "Nothing was done yet."),
+            hint=f"svcnb.lesson({name!r}, confirm=True) begins. To use an emulator, unset SVC_BASE_URL.",
+        )
+    _install(live)
+    return LiveService(base_url)
+
+
+def end() -> None:
+    """Runs cells as usual again, for a lesson in an emulator."""
+    if (shell := _shell()) is not None:
+        shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
+
+
+class Skipper:
+    """AST transformer of IPython that replaces cells which cannot run live by a notice.
+
+    Args:
+        live: What the lesson needs.
+        names: The notebook's variables.
+
+    Attributes:
+        missing: Names that only skipped cells would have made.
+    """
+
+    NAME: Final = "_svcnb_live"
+    REASONS: Final = (EmulatorError, TraceUnavailable, OutOfCredit)
+    """What can end a cell on a live service and is not the learner's mistake."""
+
+    def __init__(self, live: Live, names: dict[str, Any]) -> None:
+        self._live = live
+        self._names = names
+        self.missing: set[str] = set()
+
+    def visit(self, cell: ast.Module) -> ast.Module:
+        """Returns the cell, guarded, or a notice instead of it."""
+        made = set(_made(cell))
+        if _begins_a_lesson(cell):
+            return cell
+        self._names[self.NAME] = self
+        if reason := self._reason(cell):
+            self.missing |= made
+            return ast.fix_missing_locations(ast.Module([_call(self.NAME, "notice", ast.Constant(reason))], []))
+        self.missing -= made
+        return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
+
+    def notice(self, reason: str) -> None:
+        """Prints why a cell was not run, or not to its end."""
+        print(f"Skipped on a live service: {reason}")  # noqa: T201 - a notebook's text
+
+    def failed(self, error: Exception, made: Iterable[str]) -> None:
+        """Notes that a cell ended early, for a reason that a live service has."""
+        self.missing |= set(made)
+        self.notice(f"{getattr(error, 'message', error)}. {getattr(error, 'hint', '') or ''}".strip())
+
+    @staticmethod
+    def show(value: object) -> None:
+        """Shows the value of a cell's last line, as IPython does."""
+        sys.displayhook(value)
+
+    def _reason(self, cell: ast.Module) -> str:
+        for node in ast.walk(cell):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                service = self._names.get(node.value.id)
+                if (
+                    isinstance(service, LiveService)
+                    and not hasattr(type(service), node.attr)
+                    and node.attr != "base_url"
+                ):
+                    return f"{node.value.id}.{node.attr} needs an emulator."
+                if node.attr == "practice_key" and self._live.own_wallet:
+                    return "everyone knows the practice keys. Set these names to wallets of your own in a new cell."
+        if needed := sorted(self.missing & set(_needed(cell))):
+            return f"it needs {', '.join(needed)}, from a cell that was skipped."
+        return ""
+
+
+def _install(live: Live) -> None:
+    """Looks through every cell from now on; does nothing outside of IPython."""
+    end()
+    if (shell := _shell()) is not None:
+        shell.ast_transformers.append(Skipper(live, shell.user_ns))
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:
+    """The cell's statements, in which an expected error of a live service becomes a notice."""
+    last = body[-1]
+    if isinstance(last, ast.Expr):
+        body = [*body[:-1], ast.copy_location(_call(Skipper.NAME, "show", last.value), last)]
+    names = ast.List([ast.Constant(name) for name in made], ast.Load())
+    caught = _call(Skipper.NAME, "failed", ast.Name("_svcnb_error", ast.Load()), names)
+    reasons = ast.Attribute(ast.Name(Skipper.NAME, ast.Load()), "REASONS", ast.Load())
+    return ast.Try(body, [ast.ExceptHandler(reasons, "_svcnb_error", [caught])], [], [])
+
+
+def _call(name: str, method: str, *arguments: ast.expr) -> ast.Expr:
+    function = ast.Attribute(ast.Name(name, ast.Load()), method, ast.Load())
+    return ast.Expr(ast.Call(function, list(arguments), []))
+
+
+def _begins_a_lesson(cell: ast.Module) -> bool:
+    calls = (node.func for node in ast.walk(cell) if isinstance(node, ast.Call))
+    return any(isinstance(function, ast.Attribute) and function.attr == "lesson" for function in calls)
+
+
+def _made(cell: ast.Module) -> Iterable[str]:
+    """Names that a cell binds, `%%action NAME` among them."""
+    for node in ast.walk(cell):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_cell_magic":
+            words = [
+                word for each in node.args[1:2] if isinstance(each, ast.Constant) for word in str(each.value).split()
+            ]
+            yield from (word for word in words[:1] if word.isidentifier())
+
+
+def _needed(cell: ast.Module) -> Iterable[str]:
+    """Names that a cell reads before it binds them itself."""
+    names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
+    first = {node.id: (node.lineno, node.col_offset) for node in reversed(names) if isinstance(node.ctx, ast.Store)}
+    for node in names:
+        if isinstance(node.ctx, ast.Load):
+            bound = first.get(node.id)
+            # The right side of an assignment is read first, although it stands behind.
+            if bound is None or (node.lineno, node.col_offset) < bound or node.lineno == bound[0]:
+                yield node.id

@@ -1,0 +1,30 @@
+// Asks a paid service with an API key that only this action can decrypt.
+// The service's address and the encrypted key are in SECRET, which is part of the CID. The caller chooses the city.
+
+async function main(params) {
+  const city = params?.city;
+  if (typeof city !== "string" || !/^[a-z]{1,30}$/.test(city)) {
+    throw new Error("city: expected 1 to 30 lower-case letters.");
+  }
+  const key = await Svc.Actions.Decrypt({ pkpId: SECRET.wallet, ciphertext: SECRET.ciphertext });
+  // A redirect would carry the key to another host.
+  const response = await fetch(`${SECRET.url}?city=${city}`, {
+    headers: { authorization: `Bearer ${key}` },
+    redirect: "error",
+  });
+  if (!response.ok) throw new Error(`The service answers ${response.status}.`);
+  const text = await response.text();
+  if (text.length > 10000) throw new Error("The service answers with more than 10,000 characters.");
+  // One number goes out. The text of an answer, or of its error, may repeat the key.
+  const degrees = numberIn(text);
+  if (typeof degrees !== "number" || !(Math.abs(degrees) < 1000)) throw new Error("The service reports no temperature.");
+  return { city, degrees };
+}
+
+function numberIn(text) {
+  try {
+    return JSON.parse(text).degrees;
+  } catch {
+    throw new Error("The service answers no JSON.");
+  }
+}

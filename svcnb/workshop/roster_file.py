@@ -1,0 +1,74 @@
+"""Reads a list of learners from a file: CSV with names and e-mail addresses, or one name in each line."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.workshop.roster import clean
+
+MOST_BYTES: Final = 1 << 20
+MOST_LEARNERS: Final = 1_000
+_NAMES: Final = frozenset({"name", "display name", "learner", "student"})
+_EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email address"})
+
+
+class Entry(NamedTuple):
+    """One learner of a file."""
+
+    name: str
+    email: str = ""
+
+
+def read_roster(path: Path) -> list[Entry]:
+    """Reads learners.
+
+    The file is text in UTF-8. Columns are separated by commas, semicolons or tabs. A first line with ``name`` or
+    ``email`` names the columns. Without it, a value with ``@`` is an e-mail address and the first other value is the
+    name. A line with separators and no value is a learner without a name, who is called *Learner* and a number. Equal
+    names without an address get a number.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InvalidArgument: The file cannot be read as such, is too long, or has no learners.
+    """
+    try:
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"cannot read learners from {path}: {error}", hint="Save it as text in UTF-8.") from None
+    if len(raw) > MOST_BYTES:
+        raise InvalidArgument(f"{path} has {len(raw)} bytes", hint=f"Use at most {MOST_BYTES}.")
+    lines = [line for line in text.splitlines() if line.strip(" ")]
+    separator = max(",;\t", key=lines[0].count) if lines else ","
+    rows = [[value.strip() for value in row] for row in csv.reader(lines, delimiter=separator)]
+    heads = [value.casefold() for value in rows[0]] if rows else []
+    if named := not (_NAMES | _EMAILS).isdisjoint(heads):
+        rows = rows[1:]
+    if not 0 < len(rows) <= MOST_LEARNERS:
+        raise InvalidArgument(
+            f"{path} has {len(rows)} learners", hint=f"Write 1 to {MOST_LEARNERS} of them, one a line."
+        )
+    entries: list[Entry] = []
+    for number, row in enumerate(rows, 1):
+        name, email = _by_head(heads, row) if named else _by_value(row)
+        display = clean(name) or clean(email, "e-mail address") or f"Learner {number}"
+        taken = {each.name.casefold() for each in entries if not (email and each.email)}
+        same = sum(each == display.casefold() or each.startswith(f"{display.casefold()} (") for each in taken)
+        entries.append(Entry(f"{display} ({same + 1})" if same else display, email))
+    return entries
+
+
+def _by_head(heads: list[str], row: list[str]) -> tuple[str, str]:
+    values = dict(zip(heads, row, strict=False))
+    name = next((values[head] for head in heads if head in _NAMES and head in values), "")
+    return name, next((values[head] for head in heads if head in _EMAILS and head in values), "")
+
+
+def _by_value(row: list[str]) -> tuple[str, str]:
+    email = next((value for value in row if "@" in value), "")
+    return next((value for value in row if value and value != email), ""), email

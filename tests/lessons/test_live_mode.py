@@ -1,0 +1,192 @@
+"""Lessons on a live service: one confirmation, the learner's account, and skipped cells that leave no error behind.
+
+The live service is an emulator whose control plane is closed, without credit for new accounts.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import svcnb
+from svcnb import lessons, live_lessons
+from svcnb.control import EmulatorControl
+from svcnb.launch import Emulator
+from svcnb.live_lessons import LIVE, Skipper
+
+pytestmark = [pytest.mark.chain, pytest.mark.engine]
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+NUMBERS = {
+    "quickstart": "01", "actions-and-cids": "02", "keys": "03", "groups": "04", "typed-data": "05",
+    "chain-secured": "06", "webhooks": "11", "history": "14", "batches": "15",
+}  # fmt: skip
+CREDIT_CENTS = 500
+NOTICE = "Skipped on a live service: "
+
+
+class Live:
+    """The live service, and the key of an account that was paid for."""
+
+    def __init__(self, emulator: EmulatorControl) -> None:
+        self.emulator = emulator
+        self.account = emulator.client().accounts.create("mine")
+        emulator.credit(self.account.wallet_address, CREDIT_CENTS)
+        self.environment = {"SVC_BASE_URL": emulator.base_url, "SVC_LESSONS": "live"}
+
+    @property
+    def with_account(self) -> dict[str, str]:
+        return self.environment | {"SVC_API_KEY": self.account.api_key.reveal()}
+
+    def available(self) -> int:
+        return self.emulator.client(api_key=self.account).billing.balance().available_cents
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    # A chosen token is kept in no file, so a lesson cannot find it.
+    with Emulator(control_token="the live service tells no one", starter_credits=0) as emulator:
+        yield Live(emulator)
+
+
+def run(lesson: str, environment: dict[str, str]) -> list[tuple[str, str]]:
+    """Runs a lesson's cells in a kernel, and returns each with the text of its outputs. An error fails the test."""
+    (path,) = NOTEBOOKS.glob(f"{NUMBERS[lesson]}-*.ipynb")
+    notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute(
+        env=os.environ | environment
+    )
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [(cell.source, "".join(map(text_of, cell.outputs))) for cell in cells]
+
+
+def text_of(output: Any) -> str:
+    return str(output.get("text") or output.get("data", {}).get("text/plain") or output.ename)
+
+
+def skipped(cells: list[tuple[str, str]]) -> list[str]:
+    return [shown.partition(NOTICE)[2].partition("\n")[0] for _, shown in cells if NOTICE in shown]
+
+
+WITHOUT_SKIPS = {"quickstart", "actions-and-cids", "groups"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LIVE)
+def test_a_lesson_runs_live_with_the_learners_account_and_skips_what_needs_an_emulator(live: Live, lesson: str) -> None:
+    live.emulator.credit(live.account.wallet_address, 100)
+    before = live.available()
+    cells = run(lesson, live.with_account)
+    reasons = skipped(cells)
+    assert bool(reasons) == (lesson not in WITHOUT_SKIPS), reasons
+    assert [reason for reason in reasons if "no attribute" in reason or "is not defined" in reason] == []
+    # The figure in the box is an upper bound that is not far off.
+    assert 0 <= before - live.available() <= LIVE[lesson].cents
+
+
+@pytest.mark.slow
+def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(live: Live) -> None:
+    cells = run("quickstart", live.environment)
+    shown = dict(cells)
+    assert "waiting" in shown["me = svc.with_key(account.api_key)\nme.billing.top_up(500)"]
+    reasons = skipped(cells)
+    assert reasons[0].startswith("This call needs $0.01 and the account has $0.00")
+    assert "it needs wallet, from a cell that was skipped." in reasons
+
+
+def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in live.with_account.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SVC_LESSONS")
+    with pytest.raises(svcnb.NotConfirmed, match="will run on the live service") as asked:
+        svcnb.lesson("quickstart")
+    assert "Costs about 10 cents." in str(asked.value)
+    assert asked.value.hint.startswith("svcnb.lesson('quickstart', confirm=True) begins.")
+    service = svcnb.lesson("quickstart", confirm=True)
+    assert repr(service) == f"LiveService({live.emulator.base_url!r})"
+    account = service.client().accounts.create("any name")
+    assert account.api_key.reveal() == live.account.api_key.reveal()
+
+
+def test_a_lesson_that_needs_an_emulator_throughout_uses_one_of_this_computer(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_BASE_URL", live.emulator.base_url)
+    emulator = svcnb.lesson("contract-wallets")
+    assert isinstance(emulator, Emulator)
+    lessons._running.pop("contract-wallets").stop()
+
+
+@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> None:
+    cells = nbformat.read(path, 4).cells  # type: ignore[no-untyped-call]
+    box = next(line for line in cells[0].source.splitlines() if line.startswith("> **Live service:** "))
+    names = [
+        name
+        for cell in cells
+        if cell.cell_type == "code"
+        for name in re.findall(r'^emu = svcnb\.lesson\("([\w-]+)"', cell.source, re.MULTILINE)
+    ]
+    live = LIVE.get(names[0]) if names else None
+    assert box == f"> **Live service:** {live.text if live else live_lessons.EMULATOR_TEXT}"
+
+
+class Cells:
+    """Runs cells through the transformer, as IPython does."""
+
+    def __init__(self, live: live_lessons.Live = LIVE["keys"]) -> None:
+        self.names: dict[str, Any] = {"emu": live_lessons.LiveService("http://127.0.0.1:9"), "svcnb": svcnb}
+        self.skipper = Skipper(live, self.names)
+
+    def run(self, source: str) -> None:
+        exec(compile(self.skipper.visit(ast.parse(source)), "cell", "exec"), self.names)  # noqa: S102 - as IPython does
+
+
+def test_a_skipped_cell_takes_with_it_what_depends_on_it_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = Cells()
+    cells.run("def later():\n    return emu.clock.now()\na = 1")
+    cells.run("b = a + 1")
+    cells.run("for each in (b,):\n    print('never')")
+    cells.run("a = 2")
+    cells.run("print('ran', a)\na")
+    assert capsys.readouterr().out.splitlines() == [
+        f"{NOTICE}emu.clock needs an emulator.",
+        f"{NOTICE}it needs a, from a cell that was skipped.",
+        f"{NOTICE}it needs b, from a cell that was skipped.",
+        "ran 2",
+        "2",
+    ]
+    assert cells.names["a"] == 2
+
+
+def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cells = Cells()
+    with pytest.raises(NameError):
+        cells.run("c = never_made")
+    cells.run("refused = emu.triggers()")
+    cells.run("refused.list()")
+    assert capsys.readouterr().out.splitlines() == [
+        f"{NOTICE}no triggers service is set. Set SVC_TRIGGERS_URL to its address.",
+        f"{NOTICE}it needs refused, from a cell that was skipped.",
+    ]
+
+
+def test_practice_keys_are_refused_where_they_would_own_something(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = Cells(LIVE["chain-secured"])
+    cells.run("owner = svcnb.practice_key(1)")
+    cells.run("print(owner)")
+    cells.run("owner = 'mine'")
+    cells.run("print(owner)")
+    shown = capsys.readouterr().out
+    assert "everyone knows the practice keys" in shown
+    assert shown.endswith("mine\n")
