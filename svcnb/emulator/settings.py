@@ -106,8 +106,7 @@ class Settings(BaseModel):
 
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
-        "auto",
-        description="What runs actions: auto is fast where that is exact and v8 elsewhere; v8 and fast are one alone.",
+        "v8", description="What runs actions: v8 is exact, fast is for volume, auto is fast where that is exact."
     )
     action_spares: int | None = Field(
         None, ge=1, le=64, description="Warmed processes of v8 kept ready; none means 3, and 1 with auto."

@@ -79,7 +79,7 @@ def test_a_run_is_the_value_of_its_cell(connected):
 @pytest.mark.engine
 def test_the_timeline_stands_beside_the_result(connected):
     answer = connected.run("%%action --run --trace --params n=1\n" + ADD)
-    assert answer.shown[0]["text/plain"].startswith("Trace('fast', start")
+    assert answer.shown[0]["text/plain"].startswith("Trace('v8', start")
     assert answer.value.startswith("Run(response=2")
 
 

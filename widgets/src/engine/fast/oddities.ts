@@ -22,6 +22,7 @@ const PROPERTIES = /\\[pP]\{/;
 /** Which built-ins set elements and which define them shows where a prototype has an element. */
 const ON_PROTOTYPE =
   /\bdefinePropert(?:y|ies)\s*\(\s*(?:Array|Object)\.prototype\b|\b(?:Array|Object)\.prototype\s*\.\s*__define/;
+const ARGUMENTS = /\b(?:var|let|const)\s+arguments\b/;
 const SUPER = /\bsuper\s*\[/;
 const WITH = /\bwith\s*\(/;
 const AWAITING = /\bfor\s+await\b|\byield\s*\*/;
@@ -154,6 +155,7 @@ function isNameAlone(node: Tree): boolean {
  */
 export function oddity(source: string): string | null {
   if (PROPERTIES.test(source)) return "a regular expression with properties of Unicode";
+  if (ARGUMENTS.test(source)) return "a variable that is named arguments";
   if (ON_PROTOTYPE.test(source)) return "a member that is defined on the prototype of all objects or arrays";
   const [declares, converts] = [VAR.test(source), CONVERSION.test(source)];
   const [spreads, waits] = [
