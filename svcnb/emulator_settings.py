@@ -21,6 +21,7 @@ class EmulatorSettings(TypedDict, total=False):
     service_name: str
     processor_name: str
     chain_rpc: str | None
+    chain_engine: Literal["anvil", "ethereumjs"]
     chain_id: int
     chain_name: str
     chain_block_time_ms: int
@@ -52,6 +53,7 @@ class EmulatorSettings(TypedDict, total=False):
     action_packages: str | Path | None
     network_policy: Literal["allow", "deny", "record", "replay"]
     network_file: str | Path | None
+    recordings: str | Path | None
     allow_address: Sequence[str] | str
     load_shedding: bool
     cpu_overload_multiplier: float

@@ -7,6 +7,7 @@ address stays the same for as long as a learner has a notebook open.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import selectors
@@ -22,8 +23,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from svcnb.client.errors import InvalidArgument
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.launch import Emulator
+from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
@@ -33,8 +36,13 @@ IDLE_STOP_S: Final = 600.0
 """Seconds without a request after which a learner's emulator stops."""
 MOST_EMULATORS: Final = 64
 """Emulators of one learner; beyond that, the state of the one that was started the longest ago is deleted."""
+MOST_RUNNING: Final = 8
+"""Emulators of one learner that run at once; beyond that, the one that was started the longest ago stops. Its next
+request starts it again."""
+SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
 _STATE: Final = "state"
+_RECORDINGS: Final = "recordings"
 _BACKLOG: Final = 128
 
 _LOG = logging.getLogger(__name__)
@@ -98,6 +106,8 @@ class HostedEmulator:
                     listener=self.listener,
                     state=self.folder / _STATE,
                     idle_stop_s=self._idle_stop_s,
+                    # A learner who has the control plane must not write where the workshop's user can.
+                    recordings=self.folder / _STATE / _RECORDINGS,
                     **self._settings,
                 )
             return self.process
@@ -141,7 +151,7 @@ class HostedEmulator:
 
     def _keep(self) -> None:
         about = _About(port=self.listener.getsockname()[1], settings=self._settings)
-        replace_file(self.folder / _ABOUT, about.model_dump_json())
+        replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(about.model_dump(mode="json"))))
 
 
 class Emulators:
@@ -198,6 +208,7 @@ class Emulators:
             EmulatorError: It does not start.
         """
         hosted = self.open(learner, name, settings)
+        self._make_room(hosted)
         with self._starts, hosted.lock:
             if afresh:
                 hosted.clear(settings)
@@ -285,6 +296,16 @@ class Emulators:
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
         return self._all[learner]
 
+    def _make_room(self, hosted: HostedEmulator) -> None:
+        """Stops emulators of a learner until another may run."""
+        learner = hosted.folder.parent.parent.name
+        with self._lock:
+            others = [each for each in self._of(learner).values() if each is not hosted]
+        running = [each for each in others if (process := each.process) is not None and process.running]
+        running.sort(key=lambda each: each.started_at)
+        for each in running[: max(0, len(running) + 1 - MOST_RUNNING)]:
+            each.stop()
+
     def _make(self, folder: Path, settings: Mapping[str, Any] | None) -> HostedEmulator:
         hosted = HostedEmulator(folder, settings, self._idle_stop_s)
         self._wait_for_connection(hosted)
@@ -340,6 +361,7 @@ class Emulators:
     def _serve(self, hosted: HostedEmulator) -> None:
         """Runs an emulator until it ends, then waits for the next connection."""
         try:
+            self._make_room(hosted)
             with self._starts, hosted.lock:
                 process = None if hosted.closed else hosted.start()
         except EmulatorError as error:
@@ -353,7 +375,11 @@ class Emulators:
 
 
 def _about(folder: Path) -> _About:
-    return _About.model_validate(parse((folder / _ABOUT).read_text(encoding="utf-8")))
+    file = folder / _ABOUT
+    try:
+        return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
+    except UnreadableVersion as error:
+        raise InvalidArgument(str(error), hint="Or choose another folder.") from error
 
 
 def _listen(port: int) -> socket.socket:

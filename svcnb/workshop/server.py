@@ -6,10 +6,16 @@ opens everything here. The board's token can only view the board.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import os
 import secrets
 import socket
 import threading
+from collections import Counter
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +35,9 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 401, 403, 404, 413, 422, 502
+MOST_REQUESTS: Final = 8
+"""Requests of one learner at once; they are worked on one after the other."""
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 401, 403, 404, 413, 422, 429, 502
 
 
 class Order(BaseModel):
@@ -98,7 +106,14 @@ class WorkshopServer:
         listening = socket.create_server((host, port))
         self.port = int(listening.getsockname()[1])
         self.url = (url or f"http://{host}:{self.port}").rstrip("/")
-        config = uvicorn.Config(self._app(), log_config=None, access_log=False, lifespan="off")
+        self._starts = _starts()
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._asked: Counter[str] = Counter()
+        from svcnb.workshop.connection import LimitedConnection
+
+        config = uvicorn.Config(
+            self._app(), http=LimitedConnection, ws="none", log_config=None, access_log=False, lifespan="off"
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [listening]}, daemon=True, name="svcnb-workshop-server"
@@ -118,6 +133,7 @@ class WorkshopServer:
         """Stops it."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
+        self._starts.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, listening: socket.socket) -> None:
         # The socket listens already, so a first request waits until it is answered: no polling.
@@ -148,7 +164,7 @@ class WorkshopServer:
                 Route("/verdicts", self._verdict, methods=["POST"]),
                 Route("/lessons/{lesson}", self._lesson, methods=["POST"]),
             ],
-            exception_handlers={_Refused: _refuse},
+            exception_handlers={_Refused: _refuse, Exception: _fail},
         )
 
     # --- for the instructor ----------------------------------------------------------------------------------------
@@ -263,6 +279,22 @@ class WorkshopServer:
 
     # --- for learners -------------------------------------------------------------------------------------------
 
+    @asynccontextmanager
+    async def _turn(self, learner: Learner) -> AsyncIterator[None]:
+        """Lets one request of a learner after another do its work, so that one learner never holds all threads.
+
+        Args:
+            learner: Whose request it is.
+        """
+        if self._asked[learner.name] >= MOST_REQUESTS:
+            raise _Refused(TOO_MANY, f"{MOST_REQUESTS} requests of yours wait already.", "Wait for their answers.")
+        self._asked[learner.name] += 1
+        try:
+            async with self._turns.setdefault(learner.name, asyncio.Lock()):
+                yield
+        finally:
+            self._asked[learner.name] -= 1
+
     def _learner(self, request: Request) -> Learner:
         try:
             return self._room.roster.of_token(_bearer(request))
@@ -276,7 +308,8 @@ class WorkshopServer:
         learner = self._learner(request)
         try:
             verdict = Verdict.model_validate_json(await _body(request))
-            await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
+            async with self._turn(learner):
+                await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             text = str(error).partition("\n")[0]
             raise _Refused(UNPROCESSABLE, f"Invalid verdict: {text}", "Send exercise and right.") from None
@@ -302,11 +335,15 @@ class WorkshopServer:
         learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
         try:
             order = LessonStart.model_validate_json(await _body(request) or b"{}")
-            await run_in_threadpool(self._room.arrive, learner.name, request.path_params["lesson"])
+            async with self._turn(learner):
+                await run_in_threadpool(self._room.arrive, learner.name, request.path_params["lesson"])
             if self._room.emulators is None:
                 return JSONResponse(unlocked)
             start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
-            emulator = await run_in_threadpool(start, learner.name, request.path_params["lesson"], order.settings)
+            start = partial(start, learner.name, request.path_params["lesson"], order.settings)
+            async with self._turn(learner):
+                # In threads of their own: the board and the verdicts do not wait for starts.
+                emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
             raise _Refused(UNPROCESSABLE, f"Invalid start of a lesson: {text}", "Send settings and notebook.") from None
@@ -331,7 +368,20 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 
     if not isinstance(error, _Refused):
         raise error
-    return JSONResponse(error.answer, status_code=error.status)
+    headers = {"Retry-After": "1"} if error.status == TOO_MANY else None
+    return JSONResponse(error.answer, status_code=error.status, headers=headers)
+
+
+async def _fail(_request: Request, _error: Exception) -> Response:
+    from starlette.responses import JSONResponse
+
+    answer = {"error": "failed", "message": "The workshop's server failed.", "fix": "Tell your instructor."}
+    return JSONResponse(answer, status_code=500)
+
+
+def _starts() -> ThreadPoolExecutor:
+    # More starts at once would only take each other's share of the machine.
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 
 def _is(given: str, secret: str) -> bool:

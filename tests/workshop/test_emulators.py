@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 from pathlib import Path
@@ -184,6 +185,43 @@ def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeyp
         kept = [room.emulators.open("ada", name, {}) for name in ("one", "two", "three")]
         assert room.emulators.open("ada", "three") is kept[2]
         assert len(list((folder / "learners/ada/emulators").iterdir())) <= 3
+
+
+def test_a_learner_has_a_few_emulators_running_and_the_oldest_rests_until_it_is_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svcnb.workshop.emulators.MOST_RUNNING", 1)
+    with Workshop(["ada", "grace"], folder=folder) as room:
+        first = room.emulator("ada")
+        key = first.client().accounts.create("ada").api_key.reveal()
+        second = room.start_lesson("ada", "quickstart", {})
+        room.emulator("grace")
+        assert [each.base_url for each in room.running("ada")] == [second.base_url]
+        assert len(room.running("grace")) == 1
+        assert svcnb.Client(first.base_url, api_key=key).accounts.exists(), "its state is as it was"
+        assert [each.base_url for each in room.running("ada")] == [first.base_url]
+
+
+def test_a_learner_records_requests_into_a_folder_of_the_emulator_alone(
+    room: Workshop, ada: str, tmp_path: Path
+) -> None:
+    emulator = room.emulator(ada)
+    for file in (str(tmp_path / "elsewhere.json"), "../roster.json", "a/b", "..", ""):
+        with pytest.raises(ControlRefused, match="give a name without a path"):
+            emulator.network("record", file)
+    emulator.network("record", "mine.json")
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_a_folder_of_a_newer_svcnb_is_refused_and_left_alone(folder: Path) -> None:
+    with Workshop(["ada"], folder=folder) as room:
+        assert room.environment("ada")
+    file = folder / "learners/ada/emulators/own/emulator.json"
+    newer = json.dumps(json.loads(file.read_text()) | {"version": 99, "written_by": "9.9"})
+    file.write_text(newer)
+    with Workshop(folder=folder) as room, pytest.raises(svcnb.InvalidArgument, match=r"use svcnb 9\.9 or newer"):
+        room.environment("ada")
+    assert file.read_text() == newer
 
 
 def test_an_emulator_that_cannot_start_refuses_its_callers(folder: Path) -> None:

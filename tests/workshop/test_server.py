@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
+import time
 import urllib.error
 import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
 import svcnb
 from svcnb.control import EmulatorUnreachable
 from svcnb.workshop import Workshop, WorkshopServer
+from svcnb.workshop.connection import LimitedConnection
+from svcnb.workshop.server import MOST_REQUESTS
 
 
 def ask(url: str, token: str = "", body: object = None) -> tuple[int, str]:
@@ -118,6 +126,84 @@ def test_an_invalid_command_of_the_instructor_is_refused(
     assert ask(f"{server.url}/solutions", server.instructor_token, {"lessons": [99]})[0] == 422
     assert ask(f"{server.url}/solutions", server.instructor_token, {"lessons": "all"})[0] == 422
     assert ask(f"{server.url}/learners/{'x' * 201}/add", server.instructor_token, {})[0] == 404
+
+
+def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waiting(
+    room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, go_on, begun = room.learner(ada).token, threading.Event(), threading.Semaphore(0)
+
+    def slowly(*_: object, **__: object) -> None:
+        begun.release()
+        go_on.wait(60)
+        raise svcnb.InvalidArgument("not today")
+
+    monkeypatch.setattr(room, "start_lesson", slowly)
+    with ThreadPoolExecutor(60) as pool:
+        first = pool.submit(ask, f"{server.url}/lessons/quickstart", token, {})
+        assert begun.acquire(timeout=60)
+        many = [pool.submit(ask, f"{server.url}/lessons/quickstart", token, {}) for _ in range(50)]
+        while sum(each.done() for each in many) < 50 - (MOST_REQUESTS - 1):
+            time.sleep(0.01)
+        assert not begun.acquire(timeout=0.2), "one at a time"
+        grace = room.learner(room.add(f"grace-{ada}").name).token
+        assert ask(f"{server.url}/verdicts", grace, {"exercise": "cids.changes", "right": True})[0] == 200
+        assert ask(server.board_url)[0] == 200
+        go_on.set()
+        statuses = Counter(each.result()[0] for each in [first, *many])
+    assert statuses == {422: MOST_REQUESTS, 429: 51 - MOST_REQUESTS}
+    assert ask(f"{server.url}/verdicts", token, {"exercise": "cids.changes", "right": True})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST /verdicts HTTP/1.1\r\nHost: a",
+        b"POST /verdicts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\n{",
+        b"GET /health HTTP/1.1\r\nHost: a\r\n\r\nGET /he",
+    ],
+)
+def test_a_request_that_does_not_arrive_ends_its_connection(
+    room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(LimitedConnection, "arrival_s", 0.3)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(sent.replace(b"%s", room.learner(ada).token.encode()))
+        try:
+            while connection.recv(65_536):
+                pass
+        except ConnectionResetError:
+            pass
+
+
+def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(
+    server: WorkshopServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LimitedConnection, "limit", 3)
+    with ExitStack() as open_ones:
+        for _ in range(3):
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as late:
+            late.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            answer = b""
+            while chunk := late.recv(65_536):
+                answer += chunk
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 1" in answer
+    while ask(f"{server.url}/health")[0] != 200:
+        time.sleep(0.05)
+
+
+def test_a_failure_of_the_server_is_told_as_json(
+    room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(room, "start_lesson", fails)
+    status, text = ask(f"{server.url}/lessons/quickstart", room.learner(ada).token, {})
+    assert (status, json.loads(text)["error"]) == (500, "failed")
 
 
 def test_no_secret_is_shown(room: Workshop, server: WorkshopServer, ada: str) -> None:

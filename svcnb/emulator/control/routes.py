@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +24,7 @@ from svcnb.emulator.control.snapshots import LONGEST_NAME, Snapshots
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
+from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.emulator.triggers.errors import Refused
 from svcnb.protocol.wire.base import Request
@@ -112,7 +112,7 @@ class ControlPlane:
         self._addresses = addresses
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the control plane; they are no part of the service, so its description leaves them out."""
+        """The rows of the control plane; they do not belong to the service, so its description leaves them out."""
         return [
             self._row("GET", "/state", self.state),
             self._row("POST", "/reset", self.reset, Nothing),
@@ -154,7 +154,7 @@ class ControlPlane:
         """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
         self._faults.clear()
         self._forgiven.clear()
-        await asyncio.to_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
+        await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
         await self._saved.reset()
         return _DONE
 
@@ -277,7 +277,7 @@ class ControlPlane:
     async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
         """Sets what happens to outbound requests of actions."""
         try:
-            await asyncio.to_thread(self._outbound.configure, body.policy, self._recording(body.file))
+            await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
             raise StructuredError(400, f"{error}.", fix="Give a policy, and a file for record and replay.") from None
         return self._network()

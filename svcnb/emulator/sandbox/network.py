@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, is_public
 from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
+from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.content_coding import ACCEPTED, BadCoding, decoded
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.sandbox.recording import Recording, RecordingError
@@ -196,7 +197,7 @@ class Network:
         # Made in a thread: loading httpx and the system's certificates takes half a second.
         async with self._making:
             if self._client is None:
-                self._client = await asyncio.to_thread(self._new_client)
+                self._client = await in_thread(self._new_client)
             return self._client
 
     def _new_client(self) -> httpx.AsyncClient:

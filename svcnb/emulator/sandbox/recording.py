@@ -21,6 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
 from svcnb.protocol.nesting import parse
 
@@ -99,7 +100,7 @@ class Recording:
             RecordingError: The recording would hold more than `MAX_RECORDING_BYTES`, or cannot be written.
         """
         async with self._lock:
-            await asyncio.to_thread(self._add, request, response)
+            await in_thread(self._add, request, response)
 
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
@@ -143,7 +144,7 @@ def _read(path: Path) -> str:
 
 
 def _text(exchange: dict[str, Any]) -> str:
-    """An exchange as it stands in the file. Line breaks inside of texts are escaped, so each one is of the layout."""
+    """An exchange as the file contains it. Line breaks inside of texts are escaped, so each one is of the layout."""
     return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 
 

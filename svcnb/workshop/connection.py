@@ -1,0 +1,71 @@
+"""A connection of the workshop's server with its limits: how many there are, and how long a request may take to arrive.
+
+Learners reach the server over a network. uvicorn alone keeps a connection that never sends its request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MAX_CONNECTIONS: Final = 500
+ARRIVAL_S: Final = 30.0
+"""Seconds from the start of a connection, or of a further request, to the end of the request's body."""
+_LINGER_S: Final = 5.0
+_FULL: Final = b'{"error":"refused","message":"The server has as many connections as it takes.","fix":"Try again."}'
+_REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n"
+    b"content-length: %d\r\nconnection: close\r\n\r\n%b" % (len(_FULL), _FULL)
+)
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """Ends a request that does not arrive in time, and refuses a connection too many with 503."""
+
+    limit = MAX_CONNECTIONS
+    arrival_s = ARRIVAL_S
+    _deadline: asyncio.TimerHandle | None = None
+    _is_refused = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Called by the event loop."""
+        super().connection_made(transport)
+        if len(self.connections) <= self.limit:
+            self._arrives_within(self.arrival_s)
+            return
+        self._is_refused = True
+        transport.write(_REFUSAL)
+        transport.write_eof()  # the client closes first: closing with bytes unread would lose the answer
+        self._arrives_within(_LINGER_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the event loop."""
+        self._arrived()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop."""
+        if not self._is_refused:
+            super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Called by the parser."""
+        super().on_message_begin()
+        if self._deadline is None:
+            self._arrives_within(self.arrival_s)
+
+    def on_message_complete(self) -> None:
+        """Called by the parser."""
+        super().on_message_complete()
+        self._arrived()
+
+    def _arrives_within(self, seconds: float) -> None:
+        self._arrived()
+        self._deadline = self.loop.call_later(seconds, self.transport.abort)
+
+    def _arrived(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
