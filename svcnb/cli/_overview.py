@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "history": "Past runs of this machine's clients, and what they cost.",
     "keys": "Usage keys: restricted API keys.",
     "lab": "Open JupyterLab on the lessons, with the emulator running.",
+    "lite": "The workbook as a static site: lessons and emulator in a browser tab.",
     "login": "Store an address and a key in the configuration file.",
     "lint": "Find what will go wrong with actions before they run.",
     "new": "Make a project from a recipe.",

@@ -131,8 +131,9 @@ class AsyncTransport:
 def _page_transport() -> httpx.BaseTransport | None:
     if not IN_PAGE:
         return None
-    from svcnb.client.in_page import PageTransport
+    from svcnb.client.in_page import PageTransport, use_everywhere
 
+    use_everywhere()
     return PageTransport()
 
 

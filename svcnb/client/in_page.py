@@ -36,3 +36,11 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
     except TimeoutError as error:
         raise httpx.ReadTimeout(str(error), request=request) from None
     return httpx.Response(found.status, headers=found.headers, content=found.content, request=request)
+
+
+def use_everywhere() -> None:
+    """Lets every client of the HTTP library call emulators of the page: there are no sockets that it could use."""
+    httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
+    httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]
+        AsyncPageTransport.handle_async_request  # type: ignore[assignment]
+    )

@@ -8,6 +8,8 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
+from svcnb.protocol.in_page import IN_PAGE
+
 T = TypeVar("T")
 
 
@@ -20,11 +22,35 @@ class Background:
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begins some work. Cancelling the future cancels the work."""
+        if IN_PAGE:  # which has one thread, whose loop goes on while a cell waits
+            return _Task(work)
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="svcnb-panels", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+class _Task(Future[T]):
+    """A task of the running loop, with the interface of work on another thread."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        super().__init__()
+        self._task = asyncio.ensure_future(work)
+        self._task.add_done_callback(self._ended)
+
+    def cancel(self) -> bool:
+        """Cancels the work."""
+        return self._task.cancel()
+
+    def _ended(self, task: asyncio.Future[T]) -> None:
+        if task.cancelled():
+            super().cancel()
+            self.set_running_or_notify_cancel()
+        elif (error := task.exception()) is not None:
+            self.set_exception(error)
+        else:
+            self.set_result(task.result())
 
 
 BACKGROUND: Final = Background()

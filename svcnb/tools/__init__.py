@@ -15,10 +15,12 @@ from svcnb.errors import SvcnbError
 from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
+PYODIDE_VERSION = "314.0.7"
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
 
+PYODIDE_LOCK = Path(__file__).with_name("pyodide.lock")
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from svcnb.errors import SvcnbError
 from svcnb.tools import (
     ANVIL_VERSION,
+    PYODIDE_LOCK,
+    PYODIDE_VERSION,
     SAFE_LOCK,
     SAFE_VERSION,
     SOLC_LOCK,
@@ -147,6 +149,28 @@ def fetch_safe(report: Callable[[str], None]) -> None:
         report(f"fetching safe-contracts {SAFE_VERSION} (about 5 MB) ...")
         _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
         report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
+
+
+def fetch_pyodide(report: Callable[[str], None]) -> Path:
+    """Fetches the Python interpreter of browsers into Deno's cache unless it is there; for the site of `svcnb lite`.
+
+    Args:
+        report: Called with one line for each thing that is done.
+
+    Returns:
+        Its folder.
+
+    Raises:
+        PartMissing: It cannot be downloaded; the text holds what Deno wrote.
+    """
+    where = f"npm/*/pyodide/{PYODIDE_VERSION}"
+    if not any(deno_folder().glob(f"{where}/pyodide-lock.json")):
+        report(f"fetching pyodide {PYODIDE_VERSION} (about 6 MB) ...")
+        _deno_cache(f"npm:pyodide@{PYODIDE_VERSION}", PYODIDE_LOCK)
+    found = sorted(deno_folder().glob(where))
+    if not found:
+        raise PartMissing("pyodide", f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
+    return found[0]
 
 
 def _deno_cache(specifier: str, lock: Path, *, again: bool = False) -> None:

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 OWN_TEXT = {
+    "lite/packages.py": "the lock file of the runtime, checked by hash when it was fetched",
     "protocol/nesting.py": "the place",
     "protocol/contract.py": "the contract's interface, part of the package",
     "launch.py": "the ready line of the emulator",

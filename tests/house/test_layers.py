@@ -43,6 +43,8 @@ ALLOWED: dict[str, set[str]] = {
     "migrations": {"errors"},
     "supervised": set(),
     "in_process": {"protocol"},
+    # Its substitutes become a part of the site, beside this package.
+    "lite": {"extras", "lessons", "protocol", "tools"},
     "emulator_settings": set(),
     "client": FLOOR,
     "emulator": FLOOR,
@@ -55,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "panels": FACES,
     "reports": FACES,
     "workshop": TOOLKIT,
-    "cli": FACES,
+    "cli": FACES | {"lite"},
     "magics": FACES,
     "pytest_plugin": FACES | {"testing"},
     "testing": TOOLKIT,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
-from svcnb.client.in_page import AsyncPageTransport
+from svcnb.client.in_page import AsyncPageTransport, use_everywhere
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
 from svcnb.emulator.service import Service
@@ -49,6 +50,19 @@ async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
     unknown = await answer("GET", f"{address}/no/such?path=1", {}, b"", PATIENCE_S)
     assert unknown.status == 404
     await client.close()
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
+    for kind, method in ((httpx.HTTPTransport, "handle_request"), (httpx.AsyncHTTPTransport, "handle_async_request")):
+        monkeypatch.setattr(kind, method, getattr(kind, method))  # put back at the end
+    use_everywhere()
+    async with httpx.AsyncClient() as client:
+        found = await client.get(f"{address}/core/v1/version")
+        assert found.status_code == 200
+        with pytest.raises(httpx.ConnectError):
+            await client.get("http://localhost:1/")
 
 
 async def test_an_address_without_an_emulator_answers_nothing():

@@ -1,1 +1,1 @@
-"""Who calls, and what they may do: keys, guards, signatures, permissions as the contract knows them."""
+"""Authentication and permissions: keys, guards, wallet signatures, and a cache of the contract's answers."""

@@ -1,7 +1,8 @@
 """Which account a key belongs to, and what the contract lets it do.
 
-The contract is the truth and is asked; answers are kept until an event says that something changed. ``grant_delay_ms``
-keeps new keys and grants from acting at once, as the real service's caches do (specification 3, reference facts 3.4).
+The contract is the source of truth. Its answers are cached until an event says that something changed.
+``grant_delay_ms`` delays new keys and grants, as the caches of the real service do (specification 3, reference facts
+3.4).
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class PermissionCache:
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
         if caller is not None and caller.is_master and len(presented_key.encode()) == _ADDRESS_BYTES:
-            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which everybody can read on chain.
+            # The lookup hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
             raise unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
             # A key registered by its owner on chain is known by the hash of its bytes (specification 2).

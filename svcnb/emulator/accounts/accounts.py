@@ -69,7 +69,7 @@ class Accounts:
         self._buckets = TokenBuckets(settings.new_account_burst)
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of this noun."""
+        """The rows of accounts."""
         return [
             Endpoint(
                 "POST",
@@ -127,7 +127,7 @@ class Accounts:
                 return
 
     async def account_exists(self, call: Call, _given: None) -> bool:
-        """Tells whether the key resolves to an account that the service may manage.
+        """Returns whether the key resolves to an account that the service may manage.
 
         False for an unknown key, and for a ChainSecured account.
         """

@@ -29,7 +29,7 @@ class Actions:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of this noun."""
+        """The rows of registered actions."""
         return self._managed.rows(
             _TAG,
             ("add_action", self.add_action, AddActionRequest, Success),
@@ -49,7 +49,7 @@ class Actions:
         require_owner(call.caller)
         master, action = call.caller.master_hash, int(body.hashed_cid, 16)
         if not await self._known(call, action):
-            # The contract removes what is not there without a word; the caller mistyped and should know.
+            # The contract accepts the removal of an action that does not exist; the caller has probably mistyped it.
             raise EndpointFailure(404, error_text("ActionDoesNotExist", (master, 0, action)))
         await self._contract.write("removeAction", master, action)
         return Success()

@@ -26,7 +26,7 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """The handler asks, when it knows that a contract wallet signed."""
+    """Checked by the handler, once it has found that a contract wallet signed."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
@@ -107,7 +107,7 @@ class ChainSecured:
     async def create_wallet_with_signature(
         self, _call: Call, body: CreateWalletWithSignatureRequest
     ) -> SignedWalletResponse:
-        """Creates a wallet for whoever signs.
+        """Creates a wallet for the wallet that signs.
 
         It belongs to no account until its owner registers it on chain (registerWalletDerivation).
         """
@@ -118,9 +118,9 @@ class ChainSecured:
     async def add_usage_api_key_with_signature(
         self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
     ) -> SignedUsageApiKeyResponse:
-        """Makes a usage key for whoever signs, and shows it this once.
+        """Creates a usage key for the wallet that signs, and shows it this once.
 
-        It opens nothing until the account's admin wallet sets it on chain (setUsageApiKey).
+        It permits nothing until the account's admin wallet sets it on chain (setUsageApiKey).
         """
         await self._verify(body, Flow.ADD_USAGE_API_KEY)
         secret, address, path = self._new_wallet()

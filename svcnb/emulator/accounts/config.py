@@ -153,7 +153,7 @@ class NodeConfig:
         return answer(body, 200 if reachable and cpu else 503)
 
     async def no_attestation(self, _call: Call, _given: None) -> Response:
-        """Refused: an emulator is no trusted execution environment."""
+        """Refused: an emulator has no trusted execution environment."""
         raise StructuredError(
             503,
             "There is no trusted execution environment here, so nothing can be attested.",

@@ -123,7 +123,7 @@ def require_master(caller: Caller) -> None:
 def require_owner(caller: Caller) -> None:
     """Refuses usage keys, and every key of a ChainSecured account, where only the admin wallet writes.
 
-    The contract refuses both by itself; this is for calls that look something up first, since permission comes before
+    The contract refuses both too. This is for calls that look something up first, since permission is checked before
     existence (specification 5.5, reference facts 3.1).
 
     Raises:

@@ -1,6 +1,6 @@
 """Creation order of lists that lost an entry.
 
-The contract keeps lists in the order of insertion until an entry is removed: then the last entry takes its place, which
+The contract keeps lists in the order of insertion until an entry is removed. Then the last entry takes its place, which
 clients of the chain see. The HTTP lists stay in creation order (specification 4.2, list_groups). The order is read from
 the contract's events, once for each list that lost an entry.
 
@@ -79,8 +79,8 @@ class CreationOrder:
             *arguments: What the function takes beside the account: the group.
 
         Returns:
-            Places by group id, hash, or lower-case address. Empty for a list that never lost an entry, and where the
-            chain does not answer a question about all of its blocks, as public nodes do: then its own order holds.
+            Places by group id, hash, or lower-case address. Empty for a list that never lost an entry. Also empty
+            where a node refuses a query over all blocks, as public nodes do; then the order of the chain is used.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:

@@ -35,7 +35,7 @@ class Groups:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of this noun."""
+        """The rows of groups."""
         return self._managed.rows(
             _TAG,
             ("add_group", self.add_group, AddGroupRequest, AddGroupResponse),

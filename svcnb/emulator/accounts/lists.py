@@ -114,7 +114,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A short answer is the last page, or the whole of a list that is shorter than a page: the first page tells.
+            # A short answer is the last page, or the whole of a list that is shorter than a page. The first page
+            # decides.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []

@@ -57,7 +57,7 @@ class UsageKeys:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of this noun."""
+        """The rows of usage keys."""
         return self._managed.rows(
             _TAG,
             ("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),

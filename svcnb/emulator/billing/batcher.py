@@ -2,9 +2,9 @@
 
 `Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
 few statements. Under load that costs more than the disk does; here it is paid once for all that wait. A database in
-memory answers at once: there nobody waits, and each is served by itself.
+memory answers at once: there no request waits, and each is served alone.
 
-Where several servers share the database, each tells the others in the same transaction what it has set aside
+Where several servers share the database, each writes in the same transaction what it has set aside
 (`shared_holds`), and counts what they have.
 """
 
@@ -112,14 +112,14 @@ class Counter:
 
     def _told(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
-            # The database is away. What others count meanwhile is too much, and never too little.
+            # The database is unavailable. Until it is back, others count too much, and never too little.
             asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
 
     async def _serve(self) -> None:
         served: list[_Waiting] = []
 
         def work(connection: Connection) -> list[int | StructuredError]:
-            # Taken as late as possible: everybody who came while the last commit was under way is served now.
+            # Taken as late as possible: all requests that arrived during the last commit are served now.
             served.extend(self._take())
             return self._answers(connection, [order for order, _ in served])
 

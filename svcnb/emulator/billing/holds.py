@@ -27,8 +27,8 @@ class Grow(Protocol):
 class Hold:
     """Cents of one account, set aside for one call.
 
-    Settle it when the call succeeded, release it when it failed. As an async context manager it releases by itself. A
-    call whose price grows while it is served grows its hold.
+    Settle it when the call succeeded, release it when it failed. As an async context manager it is released at the end.
+    A call whose price grows while it is served grows its hold.
 
     Attributes:
         account: Billing wallet, lowercase.

@@ -1,7 +1,7 @@
 """Payments at the local processor: what is kept of each, and how its status follows from the time.
 
-Nothing runs in the background. A payment that takes time stores what it will become and when, and whoever looks at it
-after that moment finds it changed; a crypto payment of a minute is a clock moved by a minute.
+Nothing runs in the background. A payment that takes time stores what it will become and when. A read after that moment
+returns the new status. So a crypto payment that takes a minute needs only a clock that is moved by a minute.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Table(
     """,
 )
 
-# While a payment is processing: what it becomes at due_at; both null means that it stays as it is until somebody
+# While a payment is processing: what it becomes at due_at; both null means that it stays as it is until a person
 # decides.
 Table(
     "processor_intents",
@@ -96,10 +96,10 @@ class Intent(NamedTuple):
     def attempt(
         self, outcome: Outcome, *, method: Method | None, now: float, delay_s: float, problem: tuple[str, str] | None
     ) -> Intent:
-        """The payment after somebody tried to pay it.
+        """The payment after an attempt to pay it.
 
         Args:
-            outcome: How it ends; ``processing`` does not end by itself.
+            outcome: How it ends; ``processing`` does not end without a further call.
             method: How it is paid, None leaves what was chosen.
             now: Unix seconds.
             delay_s: Seconds that it is processing first.
@@ -123,7 +123,7 @@ class Intent(NamedTuple):
         )
 
     def at(self, now: float) -> Intent:
-        """The payment as it stands at a time."""
+        """The payment at a point in time."""
         if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
             return self
         return self._replace(status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)

@@ -97,7 +97,7 @@ class Ledger:
         return await self._store.run(lambda connection: books.entries_of(connection, account))
 
     async def verify(self) -> list[str]:
-        """Checks the books against themselves; each text names one discrepancy, none means that all balances."""
+        """Checks balances against entries. Each text names one discrepancy; an empty list means that all agree."""
         return await self._store.run(books.discrepancies)
 
     async def _settle(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> int:

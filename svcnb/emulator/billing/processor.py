@@ -145,7 +145,7 @@ class Processor:
     # --- what a browser, a person or a teacher does ------------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
-        """A payment, for whoever holds its client secret.
+        """A payment, for the holder of its client secret.
 
         Raises:
             ProcessorRefusal: 404 there is no such payment, or the secret is not its own.
@@ -266,7 +266,7 @@ class Processor:
         def work(connection: Connection) -> Intent:
             intent = intents.load(connection, intent_id, now)
             if intent is None or (client_secret is not None and not _same(client_secret, intent.client_secret)):
-                # One answer for both: without its secret nobody learns whether a payment exists.
+                # One answer for both: without its secret a caller cannot learn whether a payment exists.
                 raise ProcessorRefusal(404, "resource_missing", f"No payment {intent_id} goes with this client secret.")
             changed = change(intent)
             if changed is not intent:

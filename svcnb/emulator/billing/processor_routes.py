@@ -1,7 +1,7 @@
 """The processor over HTTP: what its browser library calls, and the hosted page.
 
-All of it stands at the fixed path ``/processor``, whatever the processor is called on the service's wire: it belongs to
-the emulator, and the real one has its own address. A payment is opened by its client secret, as at real processors.
+Its path is always ``/processor``, whatever name the service uses for the processor: it belongs to the emulator, and the
+real one has its own address. A payment is opened by its client secret, as at real processors.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _POLICY: Final = (
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Frame-Options": "DENY",
-    # Addresses of these pages hold client secrets, which no other site is told. With no-referrer browsers would send
-    # the origin null with the form.
+    # Addresses of these pages contain client secrets, which no other site may receive. With no-referrer browsers would
+    # send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -86,7 +86,7 @@ class ProcessorPages:
         self._processor = processor
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the processor; none of them stands in the service's description."""
+        """The rows of the processor; none of them is in the service's description."""
         intent = f"{ROOT}/v1/payment_intents/{{intent}}"
         return [
             Endpoint("GET", intent, self._retrieve, described=False),

@@ -1,8 +1,8 @@
 """What each of several servers has set aside, where all of them see it: in the PostgreSQL that they share.
 
-A server writes down all that it holds, in one row, in the very transaction in which a hold begins, grows or is charged;
-the transactions of all servers come one after another (`store`). The row bears the name of the server's connection, as
-a lease does (`leases`): when the server is killed the database closes the connection, and what it held is free.
+A server writes everything that it holds in one row, in the transaction in which a hold begins, grows or is charged. The
+transactions of all servers run one after another (`store`). The row has the name of the server's connection, as a lease
+does (`leases`). When the server is killed, the database closes the connection, and its holds are free.
 """
 
 from __future__ import annotations
@@ -53,5 +53,5 @@ def write_down(connection: Connection, held: Mapping[str, int]) -> None:
 
 
 def clear_away(connection: Connection) -> None:
-    """Removes the rows of servers that are gone, which nobody counts any more."""
+    """Removes the rows of servers that are gone, which are no longer counted."""
     connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - our own text

@@ -1,8 +1,9 @@
 """Tables of the ledger and the functions that touch them, each to be run inside one `Store.run`.
 
-Every movement of credit is one row of ``ledger_entries`` and never changes. Its ``kind`` names the other side, so the
-books are double entry with the second posting implied: what accounts hold is what payments and gifts brought in, less
-what calls cost. ``ledger_balances`` is kept beside it for speed, and `discrepancies` proves the two equal.
+Every movement of credit is one row of ``ledger_entries`` and never changes. Its ``kind`` names the other side, so this
+is double-entry bookkeeping with an implied second posting: the credit of accounts is the sum of payments and gifts,
+less the cost of calls. ``ledger_balances`` is kept beside it for speed, and `discrepancies` checks that the two are
+equal.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def entries_of(connection: Connection, account: str) -> list[Entry]:
 
 
 def discrepancies(connection: Connection) -> list[str]:
-    """Where the books do not agree with themselves; empty when all is well."""
+    """Differences between balances and entries; empty when they agree."""
     problems = [
         f"{account}: the balance says {kept or 0} cents, the entries sum to {counted or 0}"
         for account, kept, counted in connection.rows(_DISAGREEING)

@@ -1,4 +1,4 @@
-"""What the control plane is told."""
+"""Request bodies of the control plane."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class ControlPlane:
         self._addresses = addresses
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the control plane; they are no part of the service, so its description leaves them out."""
+        """The rows of the control plane; they do not belong to the service, so its description leaves them out."""
         return [
             self._row("GET", "/state", self.state),
             self._row("POST", "/reset", self.reset, Nothing),

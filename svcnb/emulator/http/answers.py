@@ -55,7 +55,7 @@ def failure(error: ServiceError, docs_base: str) -> Response:
     """The answer of a failure.
 
     Args:
-        error: What went wrong.
+        error: The failure.
         docs_base: Address under which the pages of ``docs_url`` are found.
     """
     if isinstance(error, StructuredError):

@@ -24,7 +24,7 @@ _SPECIFICATION = "The description of every body is at /core/v1/openapi.json."
 
 
 class CallerGone(Exception):
-    """The caller closed the connection before its request was complete; nobody waits for an answer."""
+    """The caller closed the connection before its request was complete, so no one waits for an answer."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -55,7 +55,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
 
 def require_plain(request: Request) -> None:
-    """Refuses a compressed body, which would otherwise be told that it is no JSON.
+    """Refuses a compressed body, for which the error would otherwise be that it is not JSON.
 
     Raises:
         StructuredError: 400, the body has a content coding.
@@ -93,8 +93,8 @@ async def read_json(data: bytes) -> Any:
     """As `parse`, for callers with errors of their own.
 
     Raises:
-        ValueError: The bytes are not UTF-8 JSON, are nested too deeply, hold more than `MAX_JSON_VALUES` values, or
-            contain a number that does not fit a double (IEEE 754).
+        ValueError: The bytes are not UTF-8 JSON, are nested too deeply, or have more than `MAX_JSON_VALUES` values.
+            Also for a number that does not fit a double (IEEE 754).
     """
     return read_json_now(data) if len(data) <= LARGE_BYTES else await offload(read_json_now, data)
 

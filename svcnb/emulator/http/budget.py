@@ -17,7 +17,7 @@ _RETRY_AFTER_S: Final = 1
 class BodyBudget:
     """Middleware that counts the bytes of bodies which have arrived and whose requests have not ended.
 
-    One caller never has all of the budget. Callers are told apart by the credential that they send; requests without
+    One caller never has all of the budget. Callers are distinguished by the credential that they send. Requests without
     one share a part.
 
     Args:

@@ -9,7 +9,7 @@ class Caller(NamedTuple):
     """The account behind a key.
 
     Attributes:
-        key_hash: Hash under which the contract knows the presented key.
+        key_hash: Hash of the presented key, by which the contract finds it.
         master_hash: Hash of the account.
         is_master: Whether the key is the account key (or an admin wallet's alias), not a usage key.
         managed: Whether the account is in API mode.

@@ -1,7 +1,7 @@
 """One HTTP connection with its limits: how many there are, how long each step may take, how much a head may hold.
 
-uvicorn parses and serves; it has no timeout for a head or a body, answers too many connections as plain text, and keeps
-what a slow reader does not take. Each connection has one deadline here, and one task looks at all of them.
+uvicorn parses and serves. It has no timeout for a head or a body, answers too many connections as plain text, and keeps
+what a slow reader does not take. Here each connection has one deadline, and one task checks all of them.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Connection(HttpToolsProtocol):
             now: Time of the event loop, in seconds.
         """
         if self.transport.is_closing():
-            # uvicorn closes connections by itself, too: these get their deadline here.
+            # uvicorn closes connections too: these get their deadline here.
             if self._deadline in {0.0, float("inf")}:
                 self._wait(LINGER_S)
             elif now > self._deadline:
@@ -269,7 +269,7 @@ class Connection(HttpToolsProtocol):
                 self._wait(float("inf"))
                 self.flow.pause_reading()
                 return
-            cycle.disconnected = True  # the application learns that nobody waits for it
+            cycle.disconnected = True  # the application sees that no one waits for it
             cycle.message_event.set()
         answer = self.answers.bare(refusal)
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")

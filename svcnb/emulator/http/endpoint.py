@@ -106,10 +106,10 @@ class Endpoint:
 
     Attributes:
         method: HTTP method.
-        path: Full path; ``{name}`` stands for one segment.
+        path: Full path; ``{name}`` matches one segment.
         handler: Gets the call and the checked body (or query, or None) and returns the answer's body, or a Response.
         request: Type of the JSON body, None when no body is read.
-        query: Model of the query string, None when it is not looked at.
+        query: Model of the query string, None when it is not read.
         response: Type of the answer's body, for the description.
         guards: Checks before the body is read, in order.
         answers_for: Guards whose check the handler makes itself, later; for the description.
@@ -118,11 +118,11 @@ class Endpoint:
         error_body: Model of the handler's own failures; None when they are JSON strings.
         any_body: Whether text does as a body too, and none at all; for the description.
         reads_itself: Whether the handler reads body and query itself; their types are then for the description alone.
-        schemes: Security schemes that the handler looks at itself; for the description.
+        schemes: Security schemes that the handler checks; for the description.
         status: Status of success; for the description.
         headers: Headers of every successful answer.
         deprecated: Whether the description marks it so.
-        described: Whether it stands in the description.
+        described: Whether the description contains it.
         tag: Its heading in the description.
     """
 
@@ -163,5 +163,5 @@ class Endpoint:
 
     @property
     def all_guards(self) -> tuple[Guard, ...]:
-        """Every check, whoever makes it."""
+        """Every check, of guards and handler."""
         return self.guards + self.answers_for

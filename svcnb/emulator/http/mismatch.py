@@ -1,4 +1,4 @@
-"""What does not match a schema, in the words of JSON: whoever sent it may never have seen Python."""
+"""Describes a mismatch between a value and a schema in the words of JSON, for callers in any language."""
 
 from __future__ import annotations
 

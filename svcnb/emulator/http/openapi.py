@@ -1,4 +1,4 @@
-"""The OpenAPI description, made from the table of endpoints: it always tells what the running server does."""
+"""The OpenAPI description, made from the table of endpoints, so it always matches the running server."""
 
 from __future__ import annotations
 

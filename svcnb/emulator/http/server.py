@@ -36,7 +36,7 @@ class Server:
             access_log=False,
             log_config=None,
             server_header=False,
-            date_header=False,  # the application knows what time it is here
+            date_header=False,  # the application sets it, by the emulator's clock
             proxy_headers=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_GRACE_S,
@@ -104,7 +104,7 @@ class _Quiet(uvicorn.Server):
     on_listening: Callable[[], None]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tells when requests are answered."""
+        """Calls `on_listening` once requests are answered."""
         await super().startup(sockets)
         if self.started:
             self.on_listening()

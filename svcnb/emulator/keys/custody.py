@@ -1,8 +1,8 @@
 """Every key of the service, derived from one root secret.
 
-The service keeps no wallet key: it keeps the root and derives a key whenever it is asked (reference facts 4.2). So a
-restart, a restored copy, or a second server with the same root answer with the same keys, and a path on the chain is
-all that a wallet needs.
+The service stores no wallet key. It stores the root secret and derives a key when one is needed (reference facts 4.2).
+A restart, a restored copy and a second server with the same root therefore have the same keys. A wallet needs nothing
+but a path on the chain.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _ADDRESSES_KEPT = 4_096
 class Custody:
     """Holds the root secret and derives keys from it.
 
-    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256; should
-    that be no private key of the curve (chance below 2**-127), ``0x00`` and a four-byte counter from 1 follow the path
-    until it is one. Neither object nor errors show a secret, and it refuses to be pickled.
+    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256. If
+    that is not a private key of the curve (chance below 2**-127), ``0x00`` and a four-byte counter from 1 are appended
+    to the path until it is one. Neither the object nor errors show a secret, and it refuses to be pickled.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.

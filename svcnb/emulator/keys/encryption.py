@@ -1,7 +1,7 @@
 """Encrypt and Decrypt of the action runtime: AES-256-GCM under a wallet's own secret.
 
 The text form is lowercase hex of nonce, ciphertext and tag, one after another (reference facts 4.4). Nothing but the
-wallet is bound in: whoever may use the wallet can decrypt, from any action.
+wallet is bound in: any action that may use the wallet can decrypt.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The root secret: made once, kept in one file that only its owner can read, and never lost without notice.
 
 The file is one line, ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. Kind ``random`` holds the secret itself.
-Kind ``seeded`` holds only its fingerprint: the secret is computed from the seed at every start, so a seeded state
-folder holds no key, and the fingerprint shows at once when it is opened with another seed.
+Kind ``seeded`` holds only its fingerprint: the secret is computed from the seed at every start. So a seeded state
+folder contains no key, and the fingerprint detects another seed.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
     """Ties a database to its root secret, or refuses a database that belongs to another one.
 
-    Without this a lost root file would be replaced by a fresh one without notice, and every wallet in the database
-    would answer with another key. Run it once at start, inside a transaction.
+    Without this a lost root file would be replaced by a new one without notice. Every wallet in the database would then
+    have another key. Run it once at start, inside a transaction.
 
     Args:
         connection: The store's connection.
@@ -162,7 +162,7 @@ def _read(path: Path) -> _Record | None:
 
 def _write(path: Path, record: _Record) -> None:
     # Written whole under another name and then linked: the file either exists complete or not at all, and a link,
-    # unlike a rename, never replaces one that somebody else made meanwhile.
+    # unlike a rename, never replaces a file that another process has made.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

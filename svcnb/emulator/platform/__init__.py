@@ -1,1 +1,1 @@
-"""Clock, store, limits and signals: components that know no endpoint and no area of the service."""
+"""Clock, store, limits and signals: components that use no endpoint and no area of the service."""

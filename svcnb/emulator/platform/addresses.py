@@ -51,7 +51,7 @@ class AllowedAddress(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> AllowedAddress:
-        """Reads ``HOST[:PORT]``; an IPv6 address with a port stands in brackets.
+        """Reads ``HOST[:PORT]``; an IPv6 address with a port is written in brackets.
 
         Raises:
             ValueError: The text has another form.
@@ -93,7 +93,7 @@ class AddressPolicy:
         """Resolves a host and returns the addresses that may be connected to, in the order of preference.
 
         Args:
-            host: Name or address as it stands in the URL.
+            host: Name or address as written in the URL.
             port: TCP port.
             path: Path of the URL, still percent-encoded; it matters for the emulator's own address alone.
 

@@ -1,4 +1,4 @@
-"""The emulator's time: real, shifted, or standing still.
+"""The emulator's time: real, shifted, or frozen.
 
 issuedAt windows, key expiry, schedules, the ledger and block timestamps all read this clock, so a lesson can make a
 signature expire without waiting.
@@ -19,20 +19,20 @@ class Clock:
     It is set on the event loop and read by the database's thread as well.
 
     Args:
-        frozen_at: Unix seconds to stand still at, or None to follow the machine's clock.
+        frozen_at: Unix seconds at which time is frozen, or None to follow the machine's clock.
 
     Raises:
         ValueError: ``frozen_at`` is not a time from 1970-01-01 to 3000-01-01.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
-        # Where it stands still, and how far it is ahead. One attribute: nobody sees one changed and not the other.
+        # Where it is frozen, and how far it is ahead. One attribute, so that both change together for every reader.
         self._set: tuple[float | None, float] = (None if frozen_at is None else checked_time(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 
     @property
     def frozen(self) -> bool:
-        """Whether time stands still."""
+        """Whether time is frozen."""
         return self._set[0] is not None
 
     @property
@@ -51,7 +51,7 @@ class Clock:
         return int(self.now())
 
     def freeze(self, at: float | None = None) -> None:
-        """Stands still.
+        """Freezes time.
 
         Args:
             at: Unix seconds, or None for this very moment.

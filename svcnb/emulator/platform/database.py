@@ -77,7 +77,7 @@ class Connection(ABC):
         """All rows of an answer.
 
         Args:
-            statement: SQL; ``:name`` stands for a value.
+            statement: SQL; ``:name`` is replaced by a value.
             **values: Texts, numbers, bytes, truth values or None, by name.
 
         Raises:
@@ -237,7 +237,7 @@ class SqliteConnection(Connection):
     def __init__(self, path: str | None) -> None:
         self._open = True
         try:
-            # The driver must not open transactions by itself, or savepoints would commit early.
+            # The driver must not open transactions, or savepoints would commit early.
             self._driver = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )
@@ -288,7 +288,7 @@ class SqliteConnection(Connection):
         self._execute("BEGIN IMMEDIATE", {})
 
     def _roll_back(self) -> None:
-        # After some failures, such as a full disk, SQLite has rolled back by itself.
+        # After some failures, such as a full disk, SQLite has rolled back already.
         if self._driver.in_transaction:
             self._execute("ROLLBACK", {})
 
@@ -300,7 +300,7 @@ class PostgresConnection(Connection):
         url: ``postgresql://user:password@host/name``.
 
     Raises:
-        DatabaseError: It cannot be reached, or does not let us in.
+        DatabaseError: It cannot be reached, or refuses the credentials.
         AddressUnusable: The URL is none.
         DriverMissing: The extra ``postgres`` is not installed.
     """
@@ -404,7 +404,7 @@ def _check_port(url: str) -> None:
     try:
         _ = urlsplit(url).port
     except ValueError:
-        # Its words repeat what stands for the port: of a password with a slash, that is the password's beginning.
+        # Its message repeats the port. With a slash in a password, that is the beginning of the password.
         raise AddressUnusable("the database URL cannot be read") from None
 
 
@@ -418,7 +418,7 @@ class Address:
         AddressUnusable: It is neither.
 
     Attributes:
-        kind: `SQLITE`, `POSTGRESQL`, or what else stands in front of ``://``.
+        kind: `SQLITE`, `POSTGRESQL`, or any other scheme before ``://``.
         path: SQLite's file, None in memory.
     """
 

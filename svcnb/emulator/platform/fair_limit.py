@@ -53,7 +53,7 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # it came just as nobody waited any more
+                self.give_back(account, amount)  # granted after the caller had given up
             if isinstance(error, TimeoutError):
                 raise LimitReached(f"nothing became free within {self._wait_s or 0:g} seconds") from None
             raise

@@ -23,7 +23,7 @@ class Forgiven:
         Args:
             method: HTTP method of its endpoint.
             path: Path of its endpoint.
-            forms: What the live service would refuse about it, each a noun phrase.
+            forms: What the live service would refuse about it, each in a few words.
         """
         self._times.update((method, path, form) for form in forms)
 

@@ -1,7 +1,7 @@
-"""Stopping an emulator that nobody uses, and going on later where it was.
+"""Stop of an unused emulator, and a later start in the same state.
 
-A workshop runs one emulator for each learner. With ``idle_stop_s`` an emulator ends after that time without a request;
-whoever started it keeps the listening socket, and starts it again when the next request comes. For that to be
+A workshop runs one emulator for each learner. With ``idle_stop_s`` an emulator ends after that time without a request.
+The process that started it keeps the listening socket, and starts it again with the next request. For that to be
 invisible, the next start needs what only the process holds: its time, its random streams and its control token.
 """
 
@@ -68,7 +68,7 @@ class Resumption:
     """What the next start of a kept state goes on with: control token, time and random streams.
 
     Time is kept at each change, so it survives a process that was killed. Random streams are kept at a regular stop
-    and used once: after a crash nobody knows how far they were drawn, and new ones are drawn from.
+    and used once. After a crash their position is not known, so new streams are used.
 
     Args:
         store: The database of the kept state.

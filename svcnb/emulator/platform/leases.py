@@ -1,8 +1,8 @@
 """What one server holds and the others leave alone, as long as it lives: servers that share a PostgreSQL.
 
-A holder is named by its connection to the database. When it is killed the database closes that connection, and what
-it held is free: nothing has to run out, and no clocks have to agree. A server that merely lost its connection counts as
-gone, too; it takes again what it still needs, if nobody else did meanwhile.
+A holder is named by its connection to the database. When it is killed, the database closes that connection, and its
+leases are free. No lease has to run out, and no clocks have to agree. A server that only lost its connection counts as
+gone too. It takes again what it still needs, unless another server did.
 
 With SQLite there is one server, which holds everything.
 """

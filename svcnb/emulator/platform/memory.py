@@ -1,8 +1,8 @@
 """Memory that was freed goes back to the operating system.
 
 Two things keep a process as large as it once was. Objects that refer to each other, such as the parts of a closed
-connection with the bytes in its buffers, stay until Python's garbage collector runs, which an idle process does not do.
-And the C library keeps freed memory for itself; that is changed for the GNU C library alone.
+connection, stay until Python's garbage collector runs, which does not happen in an idle process. The C library also
+keeps freed memory; that is changed for the GNU C library only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MemoryKeeper:
 
     Args:
         is_busy: Whether requests or runs are under way that the garbage collector would hold up.
-        resident: Reads the memory of the process in bytes, None where the system does not tell.
+        resident: Reads the memory of the process in bytes, None where it is not known.
         release: Gives freed memory back.
         look_s: Seconds between two looks.
     """
@@ -92,7 +92,7 @@ class MemoryKeeper:
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process in bytes, None where the system does not tell."""
+    """Resident memory of this process in bytes, None where it is not known."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

@@ -1,8 +1,8 @@
 """Which web pages may use the emulator, and under which names it answers.
 
-A browser sends the origin of a page (`Origin`) and the name by which it reached the server (`Host`). The first tells
-pages of other sites from the emulator's own. The second tells pages whose own name was pointed at this machine (DNS
-rebinding), for which the two agree.
+A browser sends the origin of a page (`Origin`) and the name by which it reached the server (`Host`). The first
+identifies pages of other sites. The second identifies pages whose own name was pointed at this machine (DNS rebinding),
+for which the two agree.
 """
 
 from __future__ import annotations

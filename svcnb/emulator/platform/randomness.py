@@ -12,9 +12,9 @@ class Randomness:
     """A source of random bytes.
 
     Args:
-        seed: None for the operating system's randomness. A text gives repeatable streams (SHA-256 in counter mode, one
-            stream a purpose, so that request ids never disturb wallets): anyone who knows the seed can compute every
-            key, so a seeded emulator never leaves loopback.
+        seed: None for the operating system's randomness. A text gives repeatable streams (SHA-256 in counter mode).
+            Each purpose has its own stream, so that request ids never disturb wallets. Anyone with the seed can compute
+            every key, so a seeded emulator listens on loopback only.
         boot: How often this emulator's state was started before. A restart draws from fresh streams and so never
             repeats a key; the first start of the same seed always draws the same.
     """
@@ -25,7 +25,7 @@ class Randomness:
 
     @property
     def seeded(self) -> bool:
-        """Whether the bytes can be guessed by whoever knows the seed."""
+        """Whether the bytes follow from a seed."""
         return self._root is not None
 
     def bytes(self, count: int, purpose: str = "") -> bytes:

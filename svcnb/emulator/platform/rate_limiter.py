@@ -1,7 +1,7 @@
-"""How often somebody did something lately, among all servers that share a PostgreSQL.
+"""Sliding-window rate limiter for all servers that share a PostgreSQL.
 
-One server keeps such counts in memory (`access.rate`, `triggers.webhooks`). Several count here: their transactions come
-one after another (`store`), so that together they admit what one of them would.
+One server keeps such counts in memory (`token_bucket`, `triggers.webhooks`). Several count here: their transactions
+come one after another (`store`), so that together they admit what one of them would.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     Returns:
         None when it was counted, otherwise the seconds until one more may come.
     """
-    # Of everybody: whoever comes once and never again must not stay for ever.
+    # For all callers, so that a caller who never returns does not stay forever.
     # Times of the future come from before the clock was set back; those of servers whose clocks differ stay.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",

@@ -15,7 +15,7 @@ _RUNNING: Final = frozenset({"R", "S", "D", "I"})
 
 
 def process_state(pid: int | None) -> str:
-    """State of a process as one letter of ``/proc`` (T is stopped), "" where the system does not tell.
+    """State of a process as one letter of ``/proc`` (T is stopped), "" where it is not known.
 
     Args:
         pid: Process id, or None when it is not known.
@@ -30,7 +30,7 @@ def process_state(pid: int | None) -> str:
 
 
 def is_stopped(pid: int | None) -> bool:
-    """Whether a signal (SIGSTOP) stopped a process; False where the system does not tell.
+    """Whether a signal (SIGSTOP) stopped a process; False where it is not known.
 
     Args:
         pid: Process id, or None when it is not known.
@@ -41,7 +41,7 @@ def is_stopped(pid: int | None) -> bool:
 class Reachable:
     """Asks a process whether it works; questions at the same time share one answer.
 
-    On a busy machine an answer takes as long as the process waits for a core, and whoever asks would wait with it. An
+    On a busy machine an answer takes as long as the process waits for a core, and the caller would wait with it. An
     answer therefore counts for `FRESH_S` seconds while the process runs; it is renewed in the background.
 
     Args:

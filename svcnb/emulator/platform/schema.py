@@ -12,7 +12,7 @@ STATE: Final[Schema[Connection]] = Schema("state", 2)
 """Versions of the emulator's tables. A change of a table raises the version and adds a step that alters kept tables."""
 
 _SPELLINGS: Final = {
-    # SQLite numbers rows by itself only when the type is spelled INTEGER.
+    # SQLite numbers rows only when the type is spelled INTEGER.
     "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }
@@ -24,8 +24,8 @@ class Table:
 
     Args:
         name: What it is called.
-        definition: Its columns and constraints, as between the parentheses of CREATE TABLE. ``NUMBERED`` stands for a
-            primary key that counts by itself, ``BYTES`` for the type of bytes.
+        definition: Its columns and constraints, as between the parentheses of CREATE TABLE. ``NUMBERED`` is an
+            automatically numbered primary key, ``BYTES`` the type of bytes.
         indexes: What follows the table's name in CREATE INDEX, by the index's name.
     """
 

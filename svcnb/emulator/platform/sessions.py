@@ -11,7 +11,7 @@ LIVING: Final = f"SELECT {SESSION_NAME} FROM pg_stat_activity WHERE backend_star
 
 
 def session_name(connection: Connection) -> str | None:
-    """Names this server's connection among all that the database ever had; None where nobody else can have any."""
+    """Name of this server's connection, unique in the database; None for SQLite, which has one server."""
     return connection.session if isinstance(connection, PostgresConnection) else None
 
 

@@ -1,6 +1,6 @@
 """SIGTERM and SIGINT in the life of an emulator: heard between two steps of its event loop, never in the middle of one.
 
-A handler that raises wherever the program happens to be can be lost: in a task that nobody waits for, or in a callback.
+A handler that raises at an arbitrary point can be lost: in a task that is not awaited, or in a callback.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable
 class Signals:
     """What the two do at the moment.
 
-    Where they cannot be handled (in other threads than the first, on some systems) nothing happens: whoever embeds the
-    emulator there stops it by itself.
+    Where they cannot be handled (in other threads than the first, on some systems) nothing happens: the program that
+    embeds the emulator stops it.
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ class StateFolder:
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
             self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
-            # Made here, since SQLite gives its files the mode of the first, and makes that one as everybody's.
+            # Made here, since SQLite gives its files the mode of the first, which it makes readable for all users.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise StateUnusable(

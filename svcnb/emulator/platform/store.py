@@ -1,12 +1,12 @@
 """The database: one thread, one connection, one commit for all that waits.
 
-Each area of the emulator writes down its tables (`schema`) and hands short functions to `Store.run`. They run one after
-another on the database thread; whatever queued up meanwhile shares one commit, which is what makes a durable write
-cheap under load, and an await returns only after that commit. In memory there is no disk to wait for, and the trip to
-a thread and back costs more than the work: there they run at once, where they are called.
+Each area of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. They run one after
+another on the database thread. All functions in the queue share one commit, so that a durable write is cheap under
+load, and an await returns only after that commit. In memory there is no disk to wait for, and a thread costs more than
+the work. There functions run at once, where they are called.
 
-SQLite belongs to one emulator. A PostgreSQL may be shared by several servers: their transactions come one after
-another there too, by a lock of the database, so that what a function has read stays true until it has written.
+SQLite belongs to one emulator. Several servers may share a PostgreSQL. Their transactions run one after another too, by
+a lock of the database, so that what a function has read stays true until it has written.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class Store:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        # Read again: another server may have migrated a shared database meanwhile.
+        # Read again: another server may have migrated a shared database.
         found = self._version_of(connection)
         if found is not None and found < STATE.current:
             if connection.kind == POSTGRESQL:
@@ -280,8 +280,8 @@ class _FileGone(Exception):
 class _File:
     """Which file the database is, to see that it still is.
 
-    SQLite goes on with a file that was removed or moved away, and what it writes there is lost; one system call before
-    each commit, a microsecond, keeps the emulator from acknowledging such a write.
+    SQLite goes on with a file that was removed or moved away, and what it writes there is lost. One system call before
+    each commit (a microsecond) keeps the emulator from acknowledging such a write.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -305,7 +305,7 @@ class _File:
 
 
 def _for_caller(error: BaseException) -> BaseException:
-    """What a failed function's caller gets; a lost connection is everybody's, so it is raised."""
+    """What a failed function's caller gets; a lost connection concerns all callers, so it is raised."""
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
     if error.lost:

@@ -144,7 +144,7 @@ def _read(path: Path) -> str:
 
 
 def _text(exchange: dict[str, Any]) -> str:
-    """An exchange as it stands in the file. Line breaks inside of texts are escaped, so each one is of the layout."""
+    """An exchange as the file contains it. Line breaks inside of texts are escaped, so each one is of the layout."""
     return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 
 

@@ -30,12 +30,12 @@ export const primitives = {
   /** AES-256-GCM: ciphertext and tag. */
   encrypt: (key: string, nonce: string, plain: string, about: string): string =>
     text(gcm(bytes(key), bytes(nonce), bytes(about)).encrypt(bytes(plain))),
-  /** The reverse of `encrypt`; null if it was changed. */
-  decrypt: (key: string, nonce: string, sealed: string, about: string): string | null => {
+  /** The reverse of `encrypt`; undefined if it was changed, which is None in Python (null is not). */
+  decrypt: (key: string, nonce: string, sealed: string, about: string): string | undefined => {
     try {
       return text(gcm(bytes(key), bytes(nonce), bytes(about)).decrypt(bytes(sealed)));
     } catch {
-      return null;
+      return undefined;
     }
   },
 };

@@ -1,0 +1,48 @@
+"""``svcnb lite``: the workbook as a static site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from svcnb.cli._examples import examples
+
+_SITE = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group("lite")
+def command() -> None:
+    """The workbook as a static site: lessons and emulator in a browser tab."""
+
+
+@command.command("build", epilog=examples("svcnb lite build site"))
+@click.argument("folder", type=_SITE)
+def build(folder: Path) -> None:
+    """Build the site into FOLDER.
+
+    Any web server can publish the folder. The page loads nothing from other addresses. The first build downloads the
+    runtime and the wheels.
+    """
+    from svcnb.lite.packages import PackagesMissing
+    from svcnb.lite.site import SiteNotBuilt, build_site
+
+    try:
+        size = build_site(folder, lambda line: click.echo(line, err=True))
+    except (PackagesMissing, SiteNotBuilt) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{folder}: {size / 1e6:.0f} MB. Look at it with: svcnb lite serve {folder}")
+
+
+@command.command("serve", epilog=examples("svcnb lite serve site --port 8080"))
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="TCP port; 0 takes a free one.")
+def serve(folder: Path, port: int) -> None:
+    """Serve a built site on this machine, until Ctrl-C."""
+    from svcnb.lite.server import make_server
+
+    if not (folder / "jupyter-lite.json").is_file():
+        raise click.ClickException(f"{folder} is not a site: run svcnb lite build {folder}")
+    with make_server(folder, port) as server:
+        click.echo(f"http://127.0.0.1:{server.server_address[1]}/lab/index.html")
+        server.serve_forever()

@@ -1,0 +1,32 @@
+"""Serves the site on this machine, for those who build it."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+        ".whl": "application/zip",
+    }
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature of the library
+        """Nothing: a page asks for hundreds of files."""
+
+
+def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:
+    """A server on 127.0.0.1 that listens already. Run it with ``serve_forever()``.
+
+    Args:
+        site: Folder that `svcnb.lite.build_site` made.
+        port: TCP port; 0 takes a free one.
+
+    Raises:
+        OSError: The port is taken.
+    """
+    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(site)))

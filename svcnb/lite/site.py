@@ -1,0 +1,106 @@
+"""Builds the site: the runtime from npm, the wheels, the lessons, and JupyterLite around them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from svcnb import __version__
+from svcnb.extras import install_command
+from svcnb.lessons import lessons_folder
+from svcnb.lite.packages import download, write_lock, write_own_wheel
+from svcnb.tools import cache_folder
+from svcnb.tools.fetch import fetch_pyodide
+
+_RUNTIME: Final = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+_LOCK: Final = "pyodide-lock.json"
+_KERNEL: Final = "@jupyterlite/pyodide-kernel-extension:kernel"
+_TIMEOUT_S: Final = 900
+
+
+class SiteNotBuilt(RuntimeError):
+    """The site could not be built; the text holds what was written last."""
+
+
+def build_site(target: Path, report: Callable[[str], None]) -> int:
+    """Builds the workbook as a static site.
+
+    Args:
+        target: Folder of the site; it is made, or replaced if it holds an earlier site.
+        report: Called with one line for each step.
+
+    Returns:
+        Bytes of all files.
+
+    Raises:
+        SiteNotBuilt: JupyterLite is missing or failed, or the folder holds something else.
+        PackagesMissing: The wheels cannot be downloaded.
+        PartMissing: The runtime cannot be downloaded.
+    """
+    _require_own(target)
+    if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
+        raise SiteNotBuilt(f"the site needs JupyterLite: {install_command('lite')}")
+    runtime = fetch_pyodide(report)
+    wheels = cache_folder() / "lite" / "wheels"
+    report("downloading the wheels of the site (about 16 MB, once) ...")
+    download(wheels)
+    with tempfile.TemporaryDirectory(prefix="svcnb-lite-") as scratch:
+        folder = Path(scratch)
+        pyodide = folder / "static" / "pyodide"
+        pyodide.mkdir(parents=True)
+        for name in (*_RUNTIME, _LOCK):
+            shutil.copyfile(runtime / name, pyodide / name)
+        for wheel in wheels.glob("*.whl"):
+            shutil.copyfile(wheel, pyodide / wheel.name)
+        write_own_wheel(pyodide, __version__)
+        write_lock(pyodide)
+        (folder / "jupyter-lite.json").write_text(json.dumps(_configuration()), "utf-8")
+        report("building the site ...")
+        shutil.rmtree(target, ignore_errors=True)
+        _run_jupyterlite(folder, target)
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+
+
+def _configuration() -> dict[str, object]:
+    kernel = {"loadPyodideOptions": {"packages": ["svcnb"]}, "disablePyPIFallback": True}
+    return {
+        "jupyter-lite-schema-version": 0,
+        "jupyter-config-data": {
+            "appName": "svcnb",
+            "exposeAppInBrowser": True,
+            "enableMemoryStorage": False,
+            "litePluginSettings": {_KERNEL: kernel},
+        },
+    }
+
+
+def _require_own(target: Path) -> None:
+    if target.exists() and any(target.iterdir()) and not (target / "jupyter-lite.json").is_file():
+        raise SiteNotBuilt(f"{target} holds files that are not a site: choose another folder, or empty it")
+
+
+def _run_jupyterlite(folder: Path, target: Path) -> None:
+    command = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--apps", "lab"]
+    lessons = folder / "lessons"
+    shutil.copytree(lessons_folder(None).resolve(), lessons, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    for picture in lessons.rglob("*.svg"):
+        # JupyterLite reads pictures as Latin-1.
+        picture.write_bytes(picture.read_text("utf-8").encode("ascii", "xmlcharrefreplace"))
+    contents = ["--contents", str(lessons)]
+    done = subprocess.run(
+        [*command, "--lite-dir", str(folder), "--output-dir", str(target.resolve()), *contents],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise SiteNotBuilt(f"JupyterLite could not build the site:\n{(done.stdout + done.stderr).strip()[-3000:]}")

@@ -1,0 +1,1 @@
+"""What eth-account and eth-hash need of pycryptodome, which has no build for WebAssembly on the package index."""

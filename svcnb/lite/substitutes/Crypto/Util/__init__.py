@@ -1,0 +1,5 @@
+"""What eth-account and eth-hash need of pycryptodome, which has no build for WebAssembly on the package index."""
+
+from Crypto import Absent
+
+Counter = Absent("Crypto.Util.Counter")
