@@ -24,7 +24,7 @@ KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 # What the tests themselves read: how much of the parts that are run by name, and what they are given.
 KEPT_PREFIXES = (
     "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_CHART", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
-    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SOAK_",
+    "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SOAK_",
 )  # fmt: skip
 
 

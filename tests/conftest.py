@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -144,6 +145,28 @@ def high_recursion_limit() -> Iterator[None]:
     sys.setrecursionlimit(100_000)
     yield
     sys.setrecursionlimit(before)
+
+
+@pytest.fixture(scope="session")
+def npm() -> Iterator[Callable[[object], Any]]:
+    """Asks the npm packages of `widgets/tests/other_implementations.ts`; they are installed with the bundles."""
+    from svcnb import tools
+
+    widgets = Path(__file__).parents[1] / "widgets"
+    command = [str(tools.deno()), "run", "--quiet", "--no-prompt", "--cached-only", "--allow-env"]
+    command += ["--config", str(widgets / "deno.json"), str(widgets / "tests/other_implementations.ts")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"NO_COLOR": "1"}) as process:
+        questions, answers = process.stdin, process.stdout
+        assert questions is not None
+        assert answers is not None
+
+        def ask(question: object) -> Any:
+            questions.write(json.dumps(question).encode() + b"\n")
+            questions.flush()
+            return json.loads(answers.readline())
+
+        yield ask
+        questions.close()
 
 
 @pytest.fixture(scope="session")

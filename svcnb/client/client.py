@@ -291,6 +291,20 @@ class Client(ClientSettings):
         """
         return self._derive(keyed(self._config, key))
 
+    def use_key(self, key: AnyKey | None) -> None:
+        """Changes the key of this client, for everything that uses it. `with_key` leaves it as it is.
+
+        Panels use it, so that the account opened in a panel is the account of the notebook's client.
+
+        Args:
+            key: Account or usage key; None removes the key.
+
+        Raises:
+            InvalidArgument: A usage key from a listing, which never contains the secret.
+            ConfigError: The text cannot be a key.
+        """
+        self._config = self._session.config = keyed(self._config, key)
+
     def with_options(
         self,
         *,

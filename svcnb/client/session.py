@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from svcnb.client.calls import Act, Call, Flow, Later, Noted, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
-from svcnb.client.recorder import Recorder
 from svcnb.client.request import exchange
 
 if TYPE_CHECKING:
@@ -110,7 +109,8 @@ class AsyncSession:
             case Later():
                 return lambda: self.drive(step.flow())
             case Act():
-                return step.do() if step.do_async is None else await step.do_async()
+                done = step.do() if step.do_async is None else await step.do_async()
+                return await done if inspect.isawaitable(done) else done
             case Notice():
                 for listener in self.listeners:
                     told = _tell(listener, step.record)
@@ -124,8 +124,9 @@ class AsyncSession:
 
 def _note(listeners: Sequence[Listener], noted: Noted, config: Config) -> None:
     for listener in listeners:
-        if isinstance(listener, Recorder):
-            _tell(partial(listener.note, config=config), noted)
+        # What is paid apart from runs concerns only listeners that have `note`: the record of runs, and panels.
+        if (note := getattr(listener, "note", None)) is not None:
+            _tell(partial(note, config=config), noted)
 
 
 def _tell(listener: Listener, record: object) -> object:

@@ -1,4 +1,4 @@
-"""Account set-up: create or open an account in either mode, see its key once, add credit, convert."""
+"""Account set-up: create or open an account in either mode, see its key once, add credit, convert, transfer."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ import traitlets
 from svcnb.client import Client
 from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
 from svcnb.client.errors import InvalidArgument, SigningError
-from svcnb.client.models.billing import Balance, Payment
-from svcnb.client.signing import LocalSigner, Signer, as_signer
-from svcnb.panels.base import Panel, command
+from svcnb.client.models.billing import Payment
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.signing import ContractWallet, LocalSigner, Signer, as_signer
+from svcnb.panels.base import command
+from svcnb.panels.browser_signer import BrowserSigner
 from svcnb.panels.owned import OWNER_LINE, connected
+from svcnb.panels.session import CLOSED
+from svcnb.panels.wallet_panel import WalletPanel
 from svcnb.protocol.limits import PAYMENT_PACKAGES_CENTS
 
 if TYPE_CHECKING:
+    from svcnb.client.models.chain import Preview
     from svcnb.client.signing.eth import AnySigner
 
-_CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
+MAX_KEY_FILE: Final = 65_536
+"""Largest key file that is read, in characters; real ones have about 500."""
 
 
-class AccountPanel(Panel, bundle="account"):
+class AccountPanel(WalletPanel, bundle="account"):
     """Creates or opens an account; afterwards `client` is a client of it, and `account` the account on chain.
 
     A key is shown once and never part of the widget's state, so no saved notebook holds it.
@@ -34,31 +41,52 @@ class AccountPanel(Panel, bundle="account"):
     Attributes:
         state: What the panel shows: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
         owner_address: Address of the owner, empty while there is none.
-        account: The ChainSecured account, to await; None in API mode.
     """
 
     title = "Account"
-    state = traitlets.Dict(dict(_CLOSED)).tag(sync=True)
+    state = traitlets.Dict(dict(CLOSED)).tag(sync=True)
     owner_address = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, client: Client, *, owner: AnySigner | None = None) -> None:
-        self.account: AsyncChainSecuredAccount | None = None
-        self._owner = None if owner is None else as_signer(owner)
         self._payment: Payment | None = None
         super().__init__(client)
-        if isinstance(self._owner, LocalSigner):
-            self.owner_address = self._owner.address
-        elif owner is not None:
-            self.owner_address = "a wallet elsewhere"
+        if owner is not None:
+            self.session.owner = as_signer(owner)
+        if self.session.host is None:
+            self.session.host = self
+        self._show()
+
+    @property
+    def account(self) -> AsyncChainSecuredAccount | None:
+        """The open ChainSecured account, to await; None in API mode."""
+        return self.session.account
 
     @property
     def owner(self) -> Signer | None:
-        """The wallet for ChainSecured accounts, given or typed in."""
-        return self._owner
+        """The wallet for ChainSecured accounts: given, or chosen in the panel."""
+        return self.session.owner
 
     def about(self) -> dict[str, object]:
         """The mode of the open account."""
         return {"mode": self.state["mode"] or "none open"}
+
+    def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - all of it is shown
+        """Shows the open account."""
+        self._show()
+
+    def _show(self) -> None:
+        self.state = dict(self.session.state)
+        owner = self.session.owner
+        if owner is None:
+            self.owner_address = ""
+        else:
+            self.owner_address = owner.address if _has_address(owner) else "a browser wallet, not connected yet"
+
+    def close(self) -> None:
+        """Ends the panel; the client stays open."""
+        if self.session.host is self:
+            self.session.host = None
+        super().close()
 
     @command
     def setting(self) -> dict[str, Any]:
@@ -71,91 +99,178 @@ class AccountPanel(Panel, bundle="account"):
     async def create(self, name: str) -> dict[str, str]:
         """Creates an account in API mode and answers its key, this once."""
         account = await self.service.accounts.create(name)
-        self.client = self.client.with_key(account)
         self.record(f"account = svc.accounts.create({name!r})\nsvc = svc.with_key(account)  # store account.api_key")
-        # The key must reach its owner even if the credit cannot be read.
-        self.state = {**_CLOSED, "mode": "api", "address": account.wallet_address, "hash": account.api_key_hash}
+        self.session.opened(account, address=account.wallet_address, hash=account.api_key_hash)
         return {"api_key": account.api_key.reveal()}
 
     @command
     async def open_with_key(self, api_key: str = "") -> None:
         """Opens the account that a key belongs to: a typed one, or the client's own."""
-        if api_key.strip():
-            client = self.client.with_key(api_key)
-            async with client.to_async() as service:
-                balance = await service.billing.balance()  # refuses a key that opens nothing
-            self.client = client
+        key = api_key.strip() or None
+        service = self.service.with_key(key) if key else self.service
+        balance = await service.billing.balance()  # refuses a key that opens nothing
+        wallets = await service.wallets.list()
+        if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
-        else:
-            balance = await self.service.billing.balance()
-        wallets = await self.service.wallets.list()
         address = wallets[0].wallet_address if wallets else ""
-        self.account = None
-        self.state = {**_CLOSED, "mode": "api", "address": address, "balance": balance.balance_display}
+        self.session.opened(key, address=address, balance=balance.balance_display)
+
+    @command
+    def leave(self) -> None:
+        """Forgets the open account, so that another can be created or opened. The account itself stays."""
+        self.session.closed()
 
     # --- ChainSecured mode --------------------------------------------------------------------------------------
 
     @command
     def use_owner(self, key: str) -> None:
         """Takes a private key as the owner's, for as long as the panel lives."""
-        self._owner = LocalSigner.from_key(key)
-        self.owner_address = self._owner.address
+        self._own(LocalSigner.from_key(key))
+
+    @command
+    def use_key_file(self, text: str, password: str, name: str) -> None:
+        """Takes the key in an encrypted key file as the owner's, for as long as the panel lives."""
+        if len(text) > MAX_KEY_FILE:
+            raise InvalidArgument(
+                f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
+                hint="Choose an encrypted JSON key file (version 3), as wallets export them.",
+            )
+        self._own(LocalSigner.from_json(text, password, name=name))
+
+    @command
+    async def use_browser_wallet(self) -> None:
+        """Asks for a wallet of the browser and takes it as the owner."""
+        signer = BrowserSigner(self.session.host or self)
+        self.channel.progress("Waiting for the wallet")
+        await signer.connect()
+        self._own(signer)
+
+    @command
+    def use_contract_wallet(self, address: str) -> None:
+        """Takes a contract wallet as the owner; the wallet chosen before signs for it."""
+        if self.owner is None:
+            raise SigningError(
+                "a contract wallet needs a wallet that signs for it",
+                hint="Choose a browser wallet, a key file or a private key first.",
+            )
+        self._own(ContractWallet(address, self.owner))
+
+    @command
+    def forget_owner(self) -> None:
+        """Forgets the owner's wallet."""
+        self._own(None)
+
+    def _own(self, owner: Signer | None) -> None:
+        self.session.owner = owner
+        self._show()
 
     @command
     async def create_on_chain(self, name: str) -> None:
         """Opens an account that the owner's wallet owns, by a transaction."""
         owner = await self._signer()
-        self.channel.progress("Waiting for the transaction")
-        self.account = await self.service.chain_secured.create(owner, name)
-        self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.create(owner, {name!r})")
-        await self._read_chain()
+        account = await self.service.chain_secured.create(owner, name, on_preview=self._confirmed)
+        self._record_owner(f"mine = svc.chain_secured.create(owner, {name!r})")
+        await self._opened_on_chain(account)
 
     @command
     async def open_on_chain(self) -> None:
         """Opens the account that the owner's wallet owns."""
-        self.account = await self.service.chain_secured.open(await self._signer())
-        self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
-        await self._read_chain()
+        account = await self.service.chain_secured.open(await self._signer(), on_preview=self._confirmed)
+        self._record_owner("mine = svc.chain_secured.open(owner)")
+        await self._opened_on_chain(account)
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
         """Hands the account to the owner's wallet, for good. Without ``confirm`` it only says what would happen."""
-        self.account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
-        self.record(f"{OWNER_LINE}\nmine = svc.accounts.convert(owner, confirm=True)")
-        await self._read_chain()
+        account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
+        account.on_preview = self._confirmed
+        self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
+        await self._opened_on_chain(account)
+
+    @command
+    async def transfer(self, to: str, *, confirm: bool = False) -> None:
+        """Hands the ChainSecured account to another wallet. Without ``confirm`` it only says what would happen."""
+        account = self._on_chain()
+        await account.transfer_ownership(to, confirm=confirm)
+        self.record(f"mine.transfer_ownership({to!r}, confirm=True)")
+        self.session.owner = None
+        self.session.closed()
+
+    @command
+    def pending(self) -> list[dict[str, Any]]:
+        """Answers the wallets and usage keys of this service whose creation stopped half way."""
+        records = self.service.chain_secured.pending()
+        return [{"id": each.id, "kind": each.kind, "name": each.name, "stage": each.stage} for each in records]
+
+    @command
+    async def resume(self, mint: str) -> dict[str, str]:
+        """Finishes one of them. A usage key's secret is answered once."""
+        made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
+        self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
+        self.session.changed("resources")
+        if isinstance(made, UsageKey):
+            self.session.add_key(made)
+            return {"secret": made.usage_api_key.reveal() if made.usage_api_key else "", "address": ""}
+        assert isinstance(made, Wallet)  # noqa: S101 - what resume returns otherwise
+        return {"secret": "", "address": made.wallet_address}
+
+    @command
+    def abandon(self, mint: str, *, confirm: bool = False) -> None:
+        """Deletes the record of one of them. Without ``confirm`` it only says what would be lost."""
+        self.service.chain_secured.delete_pending(mint, confirm=confirm)
+
+    def _on_chain(self) -> AsyncChainSecuredAccount:
+        if self.account is None:
+            raise InvalidArgument("no ChainSecured account is open", hint="Create or open one first.")
+        return self.account
 
     async def _signer(self) -> Signer:
-        if self._owner is None:
+        if self.owner is None:
             raise SigningError(
-                "a wallet is needed that owns the account",
-                hint="Type its private key, or make the panel with one: AccountPanel(svc, owner=...).",
+                "a ChainSecured account needs the wallet that owns it",
+                hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
-        await connected(self._owner, self.channel)
-        self.owner_address = self._owner.address
-        return self._owner
+        await connected(self.owner, self.channel)
+        self._show()
+        return self.owner
 
-    async def _read_chain(self) -> None:
-        assert self.account is not None  # noqa: S101 - every caller has just opened it
-        described = await self.account.describe()
-        self.state = {**_CLOSED, "mode": "chain", "address": described.admin, "hash": described.api_key_hash}
+    async def _confirmed(self, preview: Preview) -> bool:
+        """Asks before each transaction. A wallet of the browser asks itself, with the same preview."""
+        if self.owner is not None and _is_browser(self.owner):
+            return True
+        self.channel.progress("Waiting for your confirmation")
+        return bool(await (self.session.host or self).ask_confirmation(preview))
+
+    def _record_owner(self, line: str) -> None:
+        recorded = "\n".join(self.lines)
+        if OWNER_LINE not in recorded:
+            contract = isinstance(self.owner, ContractWallet)
+            wrapped = (
+                f"\nowner = svcnb.ContractWallet({self.owner.address!r}, owner)" if contract and self.owner else ""
+            )
+            line = f"{OWNER_LINE}{wrapped}\n{line}"
+        self.record(line)
+
+    async def _opened_on_chain(self, account: AsyncChainSecuredAccount) -> None:
+        described = await account.describe()
+        self.session.opened_on_chain(account, address=described.admin, hash=described.api_key_hash)
 
     # --- credit -------------------------------------------------------------------------------------------------
 
     @command
     async def refresh(self) -> None:
         """Reads the credit again. In ChainSecured mode the owner's wallet signs for it."""
-        self._show(await self._billing().balance())
+        self.session.show_balance(await self.session.billing.balance())
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
         """Begins a payment and answers the address of the processor's page; that holds a secret."""
         if method not in ("card", "crypto"):
-            raise InvalidArgument(f"{method!r} is no way to pay", hint="Use 'card' or 'crypto'.")
-        billing = self._billing()
+            raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
+        billing = self.session.billing
         payment = await billing.create_payment_intent(cents, method=method)
         self._payment = payment
-        noun = "mine" if self.account is not None else "svc"
-        self.record(f"{noun}.billing.top_up({cents}, method={method!r})")
+        self.record(f"{self.session.subject}.billing.top_up({cents}, method={method!r})")
         return {"page": await billing.pay_page(payment) or "", "payment": payment.payment_intent_id}
 
     @command
@@ -163,13 +278,25 @@ class AccountPanel(Panel, bundle="account"):
         """Waits until the payment that was begun is credited."""
         if self._payment is None:
             raise InvalidArgument("no payment was begun", hint="Choose an amount and begin one.")
-        paid = await self._billing().wait(self._payment)
+        paid = await self.session.billing.wait(self._payment)
         self._payment = None
         if paid.balance is not None:
-            self._show(paid.balance)
+            self.session.show_balance(paid.balance)
 
-    def _billing(self) -> Any:
-        return self.service.billing if self.account is None else self.account.billing
 
-    def _show(self, balance: Balance) -> None:
-        self.state = {**self.state, "balance": balance.balance_display}
+def _innermost(owner: Signer) -> Signer:
+    """The wallet that signs for a contract wallet, or the wallet itself."""
+    while (inner := getattr(owner, "signer", None)) is not None:
+        owner = inner
+    return owner
+
+
+def _has_address(owner: Signer) -> bool:
+    try:
+        return bool(owner.address)
+    except SigningError:  # a browser's wallet that is not connected yet
+        return False
+
+
+def _is_browser(owner: Signer) -> bool:
+    return isinstance(_innermost(owner), BrowserSigner)

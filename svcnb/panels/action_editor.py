@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Final
+from typing import Any
 
 import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import ActionError, InvalidArgument, SvcnbError
 from svcnb.client.models.runs import Run
+from svcnb.client.permission_snapshot import master_wallet_of
+from svcnb.client.signing import recover
 from svcnb.client.stripping import strip
 from svcnb.control import EmulatorError
 from svcnb.control.plane import ControlPlane
 from svcnb.panels.base import command
 from svcnb.panels.code_editor import CodePanel, names
+from svcnb.panels.examples import FIRST, FIRST_PARAMS, examples
+from svcnb.panels.resources import ResourcePanel, wallet_title
 from svcnb.panels.traces import trace_view
 from svcnb.protocol.action import Action
 from svcnb.protocol.nesting import parse
 from svcnb.toolkit.lint import lint
 
-FIRST: Final = "async function main({ n }) {\n  return n + 1;\n}\n"
-FIRST_PARAMS: Final = '{ "n": 41 }'
 
-
-class ActionEditor(CodePanel, bundle="action_editor"):
+class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     """Writes and runs one action.
 
     The source is part of the widget's state, so a saved notebook keeps it; parameters, responses and logs are not.
@@ -92,6 +93,7 @@ class ActionEditor(CodePanel, bundle="action_editor"):
             "params": self._params,
             "name": self._name,
             "has_key": self.client.config.api_key is not None,
+            "examples": examples(self.client.vocabulary),
         }
 
     @command
@@ -112,8 +114,9 @@ class ActionEditor(CodePanel, bundle="action_editor"):
     @command
     async def look_up(self) -> dict[str, Any]:
         """Reads which actions the account knows by name, and which its groups permit. Free."""
-        actions, groups = await asyncio.gather(self.service.actions.list(), self.service.groups.list())
-        permitted = await asyncio.gather(*(self.service.actions.list(group) for group in groups))
+        nouns = self.session.nouns
+        actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
+        permitted = await asyncio.gather(*(nouns.actions.list(group) for group in groups))
         return {
             "registered": {each.hashed_cid: each.name for each in actions if each.hashed_cid},
             "groups": [
@@ -132,11 +135,15 @@ class ActionEditor(CodePanel, bundle="action_editor"):
         """Runs a source; an action that fails is an answer, too: with its line, its logs and its timeline."""
         action, received = Action(source, name=self._name), _parsed(params)
         self._tell_action(action)
-        self.record(f"run = svc.run(action, {strip(received)!r})" if received is not None else "run = svc.run(action)")
+        session = self.session
+        runner, key = session.runner(), session.run_key
+        caller = f"svc.with_key({session.named('key', key)})" if key else "svc"
+        given = "" if received is None else f", {session.with_names(repr(strip(received)))}"
+        self.record(f"run = {caller}.run(action{given})")
         self.channel.progress("Running")
         self.result = self.error = None
         try:
-            run = await self.service.run(action, received)
+            run = await runner.run(action, received, until_effective=session.until_effective)
         except ActionError as error:
             self.error = error
             return await self._failed(error)
@@ -156,12 +163,27 @@ class ActionEditor(CodePanel, bundle="action_editor"):
         }
 
     @command
+    async def verify(self, message: str, signature: str) -> dict[str, str]:
+        """Recovers who signed a message (EIP-191), and says which wallet of the account that is. Computed here."""
+        recovered = recover(message, signature)
+        self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
+        wallets = await self.session.nouns.wallets.list() if self.session.state["mode"] else []
+        position = next((n for n, each in enumerate(wallets) if each.address.lower() == recovered.lower()), None)
+        master = master_wallet_of(wallets)
+        name = "" if position is None else wallet_title(wallets[position], position, master)
+        return {"recovered": recovered, "wallet": name}
+
+    @command
     async def explain(self, source: str) -> dict[str, Any]:
         """Tells whether the client's key may run a source, or which link is missing and what repairs it. Free."""
-        found = await self.service.explain(None, Action(source))
+        session = self.session
+        key = session.run_key or None
+        if session.account is not None and key is None:
+            session.runner()  # says that a usage key is needed
+        found = await (session.account or self.service).explain(key, Action(source))  # type: ignore[arg-type]  # checked
         repair = found.repair
         self._tell_action(Action(source))
-        self.record("print(svc.explain(None, action))")
+        self.record(f"print({session.subject}.explain({session.named('key', key) if key else None}, action))")
         return {"permitted": found.allowed, "text": str(found), "repair": repair.code if repair else ""}
 
     @command
@@ -184,13 +206,19 @@ class ActionEditor(CodePanel, bundle="action_editor"):
     async def register(self, source: str, name: str) -> dict[str, str]:
         """Registers a source under a name. Costs a cent."""
         action = Action(source, name=name)
-        registered = await self.service.actions.register(action)
+        registered = await self.session.nouns.actions.register(action)
         self._name = name
         self._tell_action(action)
-        self.record(f"svc.actions.register(action, name={name!r})")
+        self.record(f"{self.session.subject}.actions.register(action, name={name!r})")
+        self.session.changed("resources")
         return {"name": registered.name, "hashed_cid": action.hashed_cid}
 
     # --- inside -------------------------------------------------------------------------------------------------
+
+    def action_code(self, action: Action) -> str:
+        """The variable of the action, which is recorded first."""
+        self._tell_action(action)
+        return "action"
 
     def _tell_action(self, action: Action) -> None:
         if action.source != self._told:

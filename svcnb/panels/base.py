@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -11,7 +10,7 @@ import anywidget
 
 from svcnb.client import AsyncClient, Client
 from svcnb.client.errors import ConfigError, InvalidArgument
-from svcnb.panels.loop import BACKGROUND
+from svcnb.panels.session import Session
 from svcnb.panels.wire import Channel
 
 STATIC: Final = Path(__file__).with_name("static")
@@ -45,6 +44,7 @@ class Panel(anywidget.AnyWidget):
     """
 
     title: ClassVar[str] = "Panel"
+    _session: Session | None = None
 
     def __init_subclass__(cls, *, bundle: str | None = None, **options: Any) -> None:
         """Finds the browser side in ``svcnb/panels/static``."""
@@ -65,11 +65,13 @@ class Panel(anywidget.AnyWidget):
                 f"a panel takes a client first, not {type(client).__name__}",
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
-        self._client = self._given = client
-        self.lines: list[str] = []
+        self._session = None if client is None else Session.of(client)
+        self._own_lines: list[str] = []
         super().__init__(**traits)
         self.channel = Channel({name: getattr(self, name) for name in self._commands()}, self.send)
         self.on_msg(lambda _panel, content, _buffers: self.channel.receive(content))
+        if self._session is not None:
+            self._session.watch(self._changed)
 
     @classmethod
     def _commands(cls) -> set[str]:
@@ -79,52 +81,82 @@ class Panel(anywidget.AnyWidget):
     # --- the service --------------------------------------------------------------------------------------------
 
     @property
-    def client(self) -> Client:
-        """The client that the panel was given.
+    def session(self) -> Session:
+        """What this panel shares with all other panels of its client.
 
         Raises:
-            ConfigError: It was given none.
+            ConfigError: The panel has no client.
         """
-        if self._client is None:
+        if self._session is None:
             raise ConfigError(
                 f"this {type(self).__name__} has no client",
                 hint=f"svcnb.panels.{type(self).__name__}(svcnb.Client(...))",
             )
-        return self._client
+        return self._session
+
+    @property
+    def client(self) -> Client:
+        """The client of the panel. Opening an account in any of its panels changes this client's key.
+
+        Raises:
+            ConfigError: The panel has no client.
+        """
+        return self.session.client
 
     @client.setter
     def client(self, client: Client) -> None:
-        self._client = client
-        self._hang_up()
+        if self._session is not None:
+            self._session.unwatch(self._changed)
+        self._session = Session.of(client)
+        self._session.watch(self._changed)
 
-    @cached_property
+    @property
     def service(self) -> AsyncClient:
         """The same service to await in commands, over connections of its own."""
-        return self.client.to_async()
+        return self.session.service
 
-    def _hang_up(self) -> None:
-        service: AsyncClient | None = self.__dict__.pop("service", None)
-        if service is not None:
-            BACKGROUND.submit(service.close())
+    def _changed(self, what: frozenset[str]) -> None:
+        if what == {"code"}:
+            self.channel.tell("code", {"code": self.as_code()})
+        else:
+            self.session_changed(what)
+            self.channel.tell("session", {"changed": sorted(what), "session": self.session.view()})
+
+    def session_changed(self, what: frozenset[str]) -> None:
+        """Called when another panel, a cell of the notebook or this panel has changed the session."""
+
+    @command
+    def shared(self) -> dict[str, Any]:
+        """Answers what is shown of the session."""
+        return self.session.view()
 
     def close(self) -> None:
-        """Ends the panel and its connections; the client that it was given stays open."""
-        self._hang_up()
+        """Ends the panel; the client stays open."""
+        if self._session is not None:
+            self._session.unwatch(self._changed)
         super().close()
 
     # --- what was done, as Python -------------------------------------------------------------------------------
 
+    @property
+    def lines(self) -> list[str]:
+        """What was done in all panels of the client, in order, as Python."""
+        return self._own_lines if self._session is None else self._session.lines
+
     def record(self, line: str) -> None:
         """Adds a line of Python to what `as_code` gives. It must hold no secret."""
-        self.lines.append(line)
-        self.channel.tell("code", {"code": self.as_code()})
+        if self._session is None:
+            self.lines.append(line)
+            self.channel.tell("code", {"code": self.as_code()})
+        else:
+            self._session.record(line)
 
     def as_code(self) -> str:
-        """Returns what was done in this panel as Python that runs. A key is read from ``SVC_API_KEY``."""
+        """Returns what was done in all panels of the client as Python that runs. A key is read from ``SVC_API_KEY``."""
         start = ["import svcnb", ""]
-        if self._given is not None:
-            note = "  # its key: SVC_API_KEY" if self._given.config.api_key else ""
-            start.append(f"svc = svcnb.Client({self._given.base_url!r}){note}")
+        if self._session is not None:
+            note = "  # its key: SVC_API_KEY" if self._session.given_key else ""
+            start.append(f"svc = svcnb.Client({self.client.base_url!r}){note}")
         return "\n".join([*start, *self.lines]) + "\n"
 
     @command

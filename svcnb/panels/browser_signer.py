@@ -6,13 +6,15 @@ from typing import Any
 
 from svcnb.client.errors import SigningError
 from svcnb.client.signing import Signer
-from svcnb.panels.signing import SigningPanel
+from svcnb.panels.wallet_panel import WalletPanel
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address
 
 
 class BrowserSigner(Signer):
-    """A wallet in the browser (EIP-1193, found by EIP-6963), which signs through a `SigningPanel`.
+    """A wallet in the browser (EIP-1193, found by EIP-6963), which signs through a panel.
+
+    The panel is a `SigningPanel`, an `AccountPanel` or a `Workbench`.
 
     Its owner is asked, so flows must be awaited: `svcnb.AsyncClient`, or ``svc.to_async()``. Every envelope and every
     transaction is shown in words before the wallet is asked.
@@ -26,14 +28,16 @@ class BrowserSigner(Signer):
         ``mine = await svc.to_async().chain_secured.create(owner, "treasury")``.
     """
 
-    def __init__(self, panel: SigningPanel | None = None) -> None:
+    def __init__(self, panel: WalletPanel | None = None) -> None:
         self._panel = panel
 
     @property
-    def panel(self) -> SigningPanel:
+    def panel(self) -> WalletPanel:
         """The panel that asks; displayed now if there was none."""
         if self._panel is None:
             from IPython.display import display
+
+            from svcnb.panels.signing import SigningPanel
 
             self._panel = SigningPanel()
             display(self._panel)  # type: ignore[no-untyped-call]  # IPython does not say

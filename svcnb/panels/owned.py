@@ -29,7 +29,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
     """
     connect = getattr(owner, "connect", None)
     if connect is not None:
-        channel.progress("Waiting for the wallet in the signing panel")
+        channel.progress("Waiting for the wallet")
         await connect()
     return owner
 

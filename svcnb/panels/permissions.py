@@ -14,10 +14,11 @@ from svcnb.client.models.chain import Preview, ether
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.permission_snapshot import master_wallet_of
-from svcnb.client.signing import as_signer
-from svcnb.panels.base import Panel, command
+from svcnb.client.signing import Signer, as_signer
+from svcnb.panels.base import command
 from svcnb.panels.owned import OWNER_LINE, Owned, connected, do
-from svcnb.panels.transactions import argument_text
+from svcnb.panels.resources import ResourcePanel
+from svcnb.panels.wallet_panel import written
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.toolkit.permissions import EVERY, EVERY_GROUP, Change, Edit, Kind, Matrix, cost_of
@@ -29,11 +30,11 @@ AT_ONCE: Final = 8
 """Groups that are read at the same time."""
 
 _NOTHING: Final[dict[str, Any]] = {
-    "ready": False, "managed": True, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],
+    "ready": False, "managed": True, "creates": False, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],
 }  # fmt: skip
 
 
-class PermissionsPanel(Panel, bundle="permissions"):
+class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """A matrix of groups by actions, wallets and usage keys.
 
     Ticks are collected, shown with the calls they need, their cost and what to beware of, and done together. Below:
@@ -62,9 +63,20 @@ class PermissionsPanel(Panel, bundle="permissions"):
             raise InvalidArgument("actions are svcnb.Action objects", hint="PermissionsPanel(svc, [svcnb.Action(...)])")
         self._extra = {action.hashed_cid: action for action in given}
         self._matrix = Matrix((), {}, {}, {})
-        self._owner = None if owner is None else as_signer(owner)
+        self._given_owner = None if owner is None else as_signer(owner)
         self._owned: Owned | None = None
         super().__init__(client)
+
+    def session_changed(self, what: frozenset[str]) -> None:
+        """Leaves the account that was shown, when another is open."""
+        if "account" in what and self._given_owner is None:
+            self._owned = None
+
+    @property
+    def _owner(self) -> Signer | None:
+        """The wallet whose ChainSecured account is shown: the given one, or that of the session's open account."""
+        session = self.session
+        return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
         """Nothing: what an account holds is read when the panel is displayed."""
@@ -118,6 +130,7 @@ class PermissionsPanel(Panel, bundle="permissions"):
         self.state = {
             "ready": True,
             "managed": managed,
+            "creates": managed or self.session.account is not None,
             "owner": self._owned.account.owner.address if self._owned and self._owned.account.owner else "",
             "groups": [{"id": group.id, "name": group.name} for group, _ in held],
             "rows": rows,
@@ -162,6 +175,8 @@ class PermissionsPanel(Panel, bundle="permissions"):
                 await self._do(edit, done=number - 1, of=len(edits))
         finally:
             await self.read()
+            self.session.granted()
+            self.session.changed("resources")
 
     async def _do(self, edit: Edit, *, done: int, of: int) -> None:
         try:
@@ -198,7 +213,8 @@ class PermissionsPanel(Panel, bundle="permissions"):
             return self.service
         if self._owned is None:
             self._owned = await Owned.open(self.service, await connected(self._owner, self.channel))
-            self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
+            if self.session.account is None:  # else it was recorded when it was opened
+                self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
         return self._owned.account
 
     async def _is_managed(self) -> bool:
@@ -214,15 +230,7 @@ class PermissionsPanel(Panel, bundle="permissions"):
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
     """A transaction as it will be signed."""
-    return {
-        "what": preview.what,
-        "function": preview.function,
-        "arguments": [[name, argument_text(name, value)] for name, value in preview.arguments.items()],
-        "gas": preview.gas,
-        "cost": ether(preview.cost_wei),
-        "max_cost": ether(preview.max_cost_wei),
-        "first_of_several": _is_several(edit),
-    }
+    return written(preview) | {"first_of_several": _is_several(edit)}
 
 
 def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:

@@ -62,6 +62,13 @@ class RunsPanel(Panel, bundle="runs"):
         self._named_at = -NAMES_KEPT_S  # the clock that counts may begin with the machine
         self._seen: dict[str, SeenRun] = {}
 
+    def session_changed(self, what: frozenset[str]) -> None:
+        """Reads names again when they may have changed."""
+        if what & {"account", "resources"}:
+            self._named_at = -NAMES_KEPT_S
+        if "account" in what:
+            self._actions, self._keys = {}, {}
+
     def about(self) -> dict[str, object]:
         """Which runs are shown."""
         return {name: value for name, value in self.filters.items() if value}
@@ -137,18 +144,13 @@ class RunsPanel(Panel, bundle="runs"):
         self.record(f"from svcnb import charts\n{self._chosen()}\n{run_drawings.CODE}")
         return drawn
 
-    def as_code(self) -> str:
-        """Returns what was chosen as Python that runs."""
-        code = super().as_code()
-        return code.replace("import svcnb\n", "import svcnb\nfrom svcnb.toolkit.history import History\n", 1)
-
     def _chosen(self) -> str:
         """The filters as Python; the local record knows no others."""
         wanted = {name: self.filters[name] for name in ("action", "key")}
         if self.filters["status"] in {"success", "failed"}:
             wanted["status"] = self.filters["status"]
         told = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
-        return f"runs = History().runs({told})"
+        return f"from svcnb.toolkit.history import History\nruns = History().runs({told})"
 
     # --- inside -------------------------------------------------------------------------------------------------
 
@@ -168,13 +170,16 @@ class RunsPanel(Panel, bundle="runs"):
     def _own_keys(self) -> set[str]:
         """Hashes of the account's keys, as far as they are known; empty without a key."""
         key = self.client.config.api_key
-        return {api_key_hash(key.reveal()), *self._keys} if key else set()
+        return {*([api_key_hash(key.reveal())] if key else []), *self._keys}
 
     async def _read_names(self) -> None:
-        if self.client.config.api_key is None or time.monotonic() - self._named_at < NAMES_KEPT_S:
+        nouns = self.session.nouns
+        if (
+            self.client.config.api_key is None and nouns is self.service
+        ) or time.monotonic() - self._named_at < NAMES_KEPT_S:
             return
         try:
-            actions, keys = await asyncio.gather(self.service.actions.list(), self.service.usage_keys.list())
+            actions, keys = await asyncio.gather(nouns.actions.list(), nouns.usage_keys.list())
         except SvcnbError:
             return  # hashes are shown in place of names; runs are told all the same
         self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}

@@ -9,8 +9,8 @@ import traitlets
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing import LocalSigner, SignedEnvelope, as_signer, recover, typed_data_digest
-from svcnb.panels.base import Panel, command
-from svcnb.panels.transactions import decoded
+from svcnb.panels.base import command
+from svcnb.panels.wallet_panel import WalletPanel
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.limits import ISSUED_AT_WINDOW_S
 from svcnb.protocol.typed_data import Flow, flow_of
@@ -24,12 +24,9 @@ ENDPOINTS: Final = {
     Flow.ADD_USAGE_API_KEY: "POST /add_usage_api_key_with_signature",
     Flow.BILLING_AUTH: "GET /billing/balance, with X-Wallet-Auth",
 }
-TRANSACTION_WITHIN_S: Final = 600.0
-
-_NO_WALLET: Final[dict[str, str]] = {"address": "", "name": ""}
 
 
-class SigningPanel(Panel, bundle="signing"):
+class SigningPanel(WalletPanel, bundle="signing"):
     """Shows an envelope field by field, lets a wallet sign it, holds it against every rule, and sends it.
 
     The wallet is a key of this process, one that is typed in (used once, kept nowhere), a wallet in the browser
@@ -50,7 +47,6 @@ class SigningPanel(Panel, bundle="signing"):
     """
 
     title = "Signing"
-    wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)
     flow = traitlets.Unicode(Flow.CREATE_WALLET.value).tag(sync=True)
 
     def __init__(self, client: Client | None = None, *, signer: AnySigner | None = None) -> None:
@@ -73,7 +69,7 @@ class SigningPanel(Panel, bundle="signing"):
     @command
     async def setting(self) -> dict[str, Any]:
         """Everything that an envelope is made of, and the server's time in Unix seconds at this moment."""
-        if self._client is None:
+        if self._session is None:
             return {"client": False, "signer": self._signer.address if self._signer else ""}
         node = await self.service.node.chain_config()
         return {
@@ -138,11 +134,6 @@ class SigningPanel(Panel, bundle="signing"):
             "balance": sent.balance_display,
         }
 
-    @command
-    def connected(self, address: str, name: str) -> None:
-        """Takes note of the wallet in the browser."""
-        self.wallet = {"address": address, "name": name}
-
     def _record_signing(self, typed_data: dict[str, Any], signer: str, address: str) -> None:
         claimed = str(typed_data["message"]["address"])
         if claimed.lower() != address.lower():
@@ -154,37 +145,3 @@ class SigningPanel(Panel, bundle="signing"):
             "panel = svcnb.panels.SigningPanel(svc)  # display it and connect the wallet" if browser else "import os"
         )
         self.record(f"{before}\n\nowner = {signer}\nsigned = {sign}(owner, {flow!r})")
-
-    # --- what Python asks ---------------------------------------------------------------------------------------
-
-    async def ask_wallet(self) -> dict[str, str]:
-        """Lets the person connect a wallet in the browser, and returns its address and name."""
-        if not self.wallet["address"]:
-            self.wallet = dict(await self.channel.ask("connect", await self._chain(), within=None))
-        return dict(self.wallet)
-
-    async def ask_signature(self, typed_data: dict[str, Any]) -> str:
-        """Shows an envelope, lets the wallet in the browser sign it, and returns the signature.
-
-        Raises:
-            SigningError: It did not, or too late.
-        """
-        asked = {"typed_data": typed_data, "window": ISSUED_AT_WINDOW_S, **await self._chain()}
-        return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
-
-    async def ask_transaction(self, fields: dict[str, Any]) -> str:
-        """Shows a transaction decoded, lets the wallet in the browser send it, and returns its hash.
-
-        Raises:
-            SigningError: It did not.
-        """
-        asked = {"fields": fields, "decoded": decoded(fields), **await self._chain()}
-        return str(await self.channel.ask("transaction", asked, within=TRANSACTION_WITHIN_S))
-
-    async def _chain(self) -> dict[str, Any]:
-        """The chain that the wallet must be on, so far as it is known."""
-        if self._client is None:
-            return {}
-        # Not awaited: this may be another event loop than the one that the panels' connections belong to.
-        node = self.client.node.chain_config()
-        return {"chain": {"id": node.chain_id, "name": node.chain_name, "rpc": node.rpc_url or "", "token": node.token}}

@@ -7,7 +7,7 @@ From the browser: ``hello`` (a view opened), ``command`` (id, name, args), ``can
 From the kernel: ``begun`` (id), ``progress`` (id, text), ``answer`` (id, ok, value or error), ``ask`` (id, name, args),
 ``settled`` (id of an ask), ``tell`` (name, args).
 
-An error is an object: type, message, hint, consequences.
+An error is an object: type, message, hint, consequences, and the panel where it is repaired, if there is one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,13 @@ Command = Callable[..., object]
 SHOWN_WITHIN_S: Final = 20.0
 """How long a view has to show what is asked; after that nobody sees it."""
 
+_PLACES: Final = {
+    "Unauthorized": ("Account", "Create an account, or open one with its key."),
+    "OutOfCredit": ("Account", "Add credit to the account."),
+    "Forbidden": ("Permissions", "Allow the action in a group of this key, and the wallet in the same group."),
+}
+"""Where the user repairs an error of the service: the panel, and what to do there."""
+
 _LOG = logging.getLogger("svcnb.panels")
 _current: ContextVar[str] = ContextVar("command")
 
@@ -50,12 +57,13 @@ def failure(error: BaseException) -> dict[str, Any]:
         hint = getattr(error, "fix", "") or error.hint
         told = list(getattr(error, "consequences", ()))
         head = getattr(error, "name", "") or type(error).__name__
+        place, click = _PLACES.get(type(error).__name__, ("", ""))
         return {
             "type": head,
             "message": redact(error.message),
-            "hint": redact("\n".join([hint, *getattr(error, "__notes__", ())]).strip()),
+            "hint": redact("\n".join([click or hint, *getattr(error, "__notes__", ())]).strip()),
             "consequences": told,
-        }
+        } | ({"place": place} if place else {})
     return {
         "type": type(error).__name__,
         "message": redact(str(error)) or "something went wrong that was not foreseen",

@@ -11,6 +11,7 @@ from svcnb.toolkit.javascript import FUNCTIONS
 from svcnb.toolkit.lint_context import Context
 from svcnb.toolkit.lint_findings import Finding
 from svcnb.toolkit.lint_secrets import Leaks
+from svcnb.toolkit.lint_signing import believed_hosts, typed_data
 from svcnb.toolkit.runtime import ABSENT, GLOBALS, namespaces
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ def every_rule(context: Context) -> Iterator[Finding]:
         text_as_code,
         counts,
         leaks,
+        decrypted,
         embedded,
+        believed_hosts,
+        typed_data,
     ):
         yield from rule(context)
 
@@ -241,6 +245,11 @@ def counts(context: Context) -> Iterator[Finding]:
 def leaks(context: Context) -> Iterator[Finding]:
     """Private keys that leave the action: in its response, its logs, or a request."""
     yield from Leaks(context).find()
+
+
+def decrypted(context: Context) -> Iterator[Finding]:
+    """Decrypted texts in the logs, which everyone who may run the action reads."""
+    yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:

@@ -28,12 +28,22 @@ _MAX_ROUNDS: Final = 8
 
 
 class Leaks:
-    """One look for leaks."""
+    """One look for leaks.
 
-    def __init__(self, context: Context) -> None:
+    Args:
+        context: The action.
+        decrypted: Follow decrypted texts in the place of private keys.
+    """
+
+    def __init__(self, context: Context, *, decrypted: bool = False) -> None:
         self._context = context
         self._script = context.script
-        self._revealing = {call.node.id for call in context.calls if call.function.reveals}
+        self._members: frozenset[str] = frozenset() if decrypted else _SECRET_MEMBERS
+        self._revealing = {
+            call.node.id
+            for call in context.calls
+            if (call.function.name == "Decrypt" if decrypted else call.function.reveals)
+        }
         self._secret: set[Binding] = set()
         self._spread()
 
@@ -56,6 +66,17 @@ class Leaks:
         body = context.main.child_by_field_name("body") if context.main is not None else None
         if body is not None and body.type != "statement_block":  # const main = async () => ...
             yield from self._leak(body, [body], "key_in_response", "the response")
+
+    def find_in_logs(self) -> Iterator[Finding]:
+        """Yields where a decrypted text goes into the logs. In the response it may be what the action is for."""
+        for node in self._script.walk():
+            called = node.child_by_field_name("function") if node.type == "call_expression" else None
+            given = node.child_by_field_name("arguments")
+            if called is None or given is None or not self._script.text(called).startswith("console."):
+                continue
+            if any(self._holds(part) for part in given.named_children):
+                message, hint = "a decrypted text goes into the logs", "Everyone who may run the action reads its logs."
+                yield self._context.find(node, "warning", "secret_in_logs", message, hint)
 
     def _leak(self, at: Node, parts: list[Node], code: str, where: str) -> Iterator[Finding]:
         if any(self._holds(part) for part in parts):
@@ -90,7 +111,7 @@ class Leaks:
             return self._script.scope_at(node).find(self._script.text(node)) in self._secret
         if node.type == "member_expression":
             member = node.child_by_field_name("property")
-            return member is not None and self._script.text(member) in _SECRET_MEMBERS
+            return member is not None and self._script.text(member) in self._members
         if node.type == "call_expression":
             called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
             if called is None or given is None:

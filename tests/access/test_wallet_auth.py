@@ -115,6 +115,7 @@ def test_arbitrary_text_is_ignored_and_never_an_error(value: str) -> None:
     assert decode_wallet_auth(value) is None
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text()), st.text(st.characters(exclude_categories=["Cs"])))
 def test_what_was_encoded_is_decoded(typed_data: dict[str, Any], signature: str) -> None:
     assert decode_wallet_auth(encode_wallet_auth(typed_data, signature)) == (typed_data, signature)

@@ -105,3 +105,13 @@ async def test_of_the_emulator_itself_only_the_api_the_chain_and_webhooks_are_re
 def test_an_address_of_this_machine_is_its_own_whatever_kind_it_is_of():
     assert all(is_own(getattr(ip := ipaddress.ip_address(each), "ipv4_mapped", None) or ip) for each in own_addresses())
     assert not is_own(ipaddress.ip_address("93.184.215.14"))
+
+
+async def test_an_address_that_is_allowed_with_a_port_is_open_on_that_port_alone():
+    async def resolver(host: str, _port: int) -> list[str]:
+        return [host]
+
+    policy = AddressPolicy([AllowedAddress.parse("127.0.0.1:8545")], resolver=resolver)
+    assert await policy.check("127.0.0.1", 8545, "/") == ["127.0.0.1"]
+    with pytest.raises(AddressRefused, match=r"--allow-address 127\.0\.0\.1:8546"):
+        await policy.check("127.0.0.1", 8546, "/")

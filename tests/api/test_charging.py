@@ -56,6 +56,7 @@ def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
     assert before - account.credit() == account.price(ran)
 
 
+@pytest.mark.slow
 def test_an_execution_costs_a_cent_a_whole_second(account):
     """Reference facts 7: the floor of the elapsed seconds."""
     before = account.credit()

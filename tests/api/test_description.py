@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urljoin
 
 import pytest
 
@@ -136,8 +137,8 @@ def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
     addresses = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert len(addresses) >= 3
     for address in addresses:
-        assert address.startswith("/core/v1/")
-        asset = wire.call("GET", address)
+        # Relative, so that the page also works below a folder of a proxy.
+        asset = wire.call("GET", urljoin("/core/v1/swagger-ui", address))
         assert asset.status_code == 200, address
         assert asset.content
         plain = wire.call("GET", address, headers={"Accept-Encoding": "identity"})
@@ -150,8 +151,15 @@ def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
 
 def test_the_root_leads_to_the_view_and_the_short_address_to_the_description(wire):
     """Reference facts 2.5."""
-    assert wire.call("GET", "/").headers["Location"] == "/core/v1/swagger-ui"
-    assert wire.call("GET", "/openapi.json").headers["Location"] == "/core/v1/openapi.json"
+    for below in ("/", "/user/x/proxy/8080/"):
+        leads = [urljoin(below, wire.call("GET", path).headers["Location"]) for path in ("/", "/openapi.json")]
+        assert leads == [f"{below}core/v1/swagger-ui", f"{below}core/v1/openapi.json"]
+
+
+def test_with_a_slash_at_the_end_the_view_finds_its_files_as_well(wire):
+    page = wire.get("swagger-ui/")
+    for address in re.findall(r'(?:src|href)="([^"]+)"', page.text):
+        assert wire.call("GET", urljoin("/core/v1/swagger-ui/", address)).status_code == 200, address
 
 
 @pytest.fixture(scope="module")

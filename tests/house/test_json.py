@@ -25,6 +25,7 @@ OWN_TEXT = {
     "emulator/chain/genesis.py": "the first block, as this package wrote it",
     "emulator/chain/page_node.py": "the answer of the chain in the page",
     "toolkit/cookbook/recipes/webhook_voucher/test_webhook_voucher.py": "a body that the test made",
+    "toolkit/cookbook/recipes/daily_attestation/verify.py": "reports that its user names, in a script of the project",
 }
 
 

@@ -68,6 +68,7 @@ def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.sock
         assert uninterrupted.wallets.create().address == wallet
 
 
+@pytest.mark.slow
 def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path) -> None:
     def start() -> Emulator:
         return Emulator(state=tmp_path, seed="crash", clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600)
@@ -83,6 +84,7 @@ def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path
         assert second.client().accounts.create("grace").wallet_address != address
 
 
+@pytest.mark.slow
 def test_a_kept_time_belongs_to_its_setting(tmp_path: Path) -> None:
     with Emulator(state=tmp_path, clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600) as first:
         first.clock.advance("10m")

@@ -14,11 +14,15 @@ LESSONS = sorted(NOTEBOOKS.glob("*.ipynb"))
 EXERCISE = re.compile(r"""exercises\.check\(["']([\w.-]+)["'], answer\)""")
 
 
-def answers(path: Path) -> dict[str, str]:
-    """The code of each solution, by the name of its exercise."""
+def answers(path: Path) -> dict[str, list[str]]:
+    """The cells of each solution, by the name of its exercise: the last one answers, those before make actions."""
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    return {name: source for source in cells for name in EXERCISE.findall(source)}
+    found: dict[str, list[str]] = {}
+    cells: list[str] = []
+    for cell in notebook.cells:
+        cells = [*cells, cell.source] if cell.cell_type == "code" else []
+        found |= dict.fromkeys(EXERCISE.findall(cell.source), cells)
+    return found
 
 
 @pytest.mark.slow
@@ -26,12 +30,15 @@ def answers(path: Path) -> dict[str, str]:
 def test_a_solution_is_right_when_it_is_put_into_the_lesson(lesson: Path) -> None:
     solutions = answers(NOTEBOOKS / "solutions" / lesson.name)
     notebook = nbformat.read(lesson, 4)  # type: ignore[no-untyped-call]
-    solved = []
+    solved, placed = [], []
     for cell in notebook.cells:
         if cell.cell_type == "code" and (names := EXERCISE.findall(cell.source)):
             assert cell.source.startswith("answer = "), cell.source
-            cell.source = solutions[names[0]]
+            *before, cell.source = solutions[names[0]]
+            placed += [nbformat.v4.new_code_cell(source) for source in before]  # type: ignore[no-untyped-call]
             solved.append(cell)
+        placed.append(cell)
+    notebook.cells = placed
     assert solved
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(lesson.parent)}}).execute()
     verdicts = [output.data["text/plain"] for cell in solved for output in cell.outputs[-1:]]

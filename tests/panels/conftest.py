@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,15 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:  # noqa: ARG001 - no Lab without it
     """One JupyterLab for all browser tests, with folders of its own; `svcnb.Client()` finds the emulator in it."""
+    with running_lab(tmp_path_factory, session_emulator) as running:
+        yield running
+
+
+@contextmanager
+def running_lab(
+    tmp_path_factory: pytest.TempPathFactory, emulator: Any, base_url: str = "/", app: str = "jupyterlab"
+) -> Iterator[Lab]:
+    """Runs a JupyterLab, or a Notebook, below a path of its server."""
     own, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("notebooks")
     settings = own / "config/labconfig"
     settings.mkdir(parents=True)
@@ -105,13 +115,15 @@ def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathF
         "IPYTHONDIR": str(own / "ipython"),
         "JUPYTER_TOKEN": token,
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "SVC_BASE_URL": session_emulator.base_url,
-        "SVC_TRIGGERS_URL": session_emulator.triggers_url,
-        "SVC_RPC_URL": session_emulator.rpc_url,
+        "SVC_BASE_URL": emulator.base_url,
+        "SVC_TRIGGERS_URL": emulator.triggers_url,
+        "SVC_RPC_URL": emulator.rpc_url,
     }
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"),
+        *(sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"),
         *("--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--log-level=ERROR"),
+        # A proxy in front may name another host than the page does.
+        *(f"--ServerApp.base_url={base_url}", "--ServerApp.allow_origin=*", "--ServerApp.allow_remote_access=true"),
         *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None", "--LabApp.expose_app_in_browser=True"),
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         # As built here; an installed one may be older.
@@ -121,8 +133,8 @@ def lab(chromium: str, session_emulator: Any, tmp_path_factory: pytest.TempPathF
     with log.open("wb") as output:
         server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
     try:
-        _answers(server, f"http://127.0.0.1:{port}/api", log)
-        yield Lab(f"http://127.0.0.1:{port}", token, folder, session_emulator)
+        _answers(server, f"http://127.0.0.1:{port}{base_url}api", log)
+        yield Lab(f"http://127.0.0.1:{port}", token, folder, emulator)
     finally:
         server.terminate()
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from svcnb import LocalSigner
@@ -22,7 +24,7 @@ def test_an_account_is_created_and_its_key_is_shown_once(notebook):
     assert key not in nb.save()
     panel.get_by_role("button", name="I stored it").click()
     assert panel.locator(".svcnb-key").count() == 0
-    panel.get_by_role("button", name="Read the credit").click()
+    panel.get_by_role("button", name="Refresh").click()
     panel.get_by_text("$10.00 credit").wait_for()
     saved = nb.save()
     assert "$10.00 credit" in saved  # the state is there ...
@@ -55,6 +57,14 @@ def test_the_panel_follows_the_theme(notebook, theme):
     panel = notebook(CELL, theme=theme).panel("Account")
     colour = panel.evaluate("panel => getComputedStyle(panel).colorScheme")
     assert colour == theme
+
+
+def own(panel: Any, signer: LocalSigner) -> None:
+    """Chooses the owner's wallet by its private key."""
+    panel.get_by_label("Wallet of the owner").select_option("a private key")
+    panel.get_by_label("Private key of the owner").fill(signer.reveal())
+    panel.get_by_role("button", name="Use this wallet").click()
+    panel.get_by_text(f"Owner: {signer.address}").wait_for()
 
 
 @pytest.fixture
@@ -102,7 +112,7 @@ def test_waiting_for_a_payment_can_be_cancelled(created):
 def test_an_account_is_converted_in_two_steps(created, owner, emulator):
     panel = created.account
     panel.get_by_text("Hand the account to a wallet").click()
-    panel.get_by_label("Private key of the owner").fill(owner.reveal())
+    own(panel, owner)
     panel.get_by_role("button", name="Convert to ChainSecured …").click()
     panel.get_by_text("There is no way back to API mode.").wait_for()
     assert panel.get_by_role("button", name="Leave it as it is").evaluate("node => node === document.activeElement")
@@ -112,7 +122,7 @@ def test_an_account_is_converted_in_two_steps(created, owner, emulator):
     panel.get_by_role("button", name="Convert, for good").click()
     panel.get_by_role("row", name="Mode ChainSecured: a wallet owns it").wait_for()
     assert panel.get_by_role("row", name=f"Owner {owner.address}").count() == 1
-    panel.get_by_role("button", name="Read the credit").click()  # opened by the owner's signature
+    panel.get_by_role("button", name="Refresh").click()  # opened by the owner's signature
     panel.get_by_role("row", name="Credit $10.00 credit").wait_for()
     with emulator.client() as svc:
         assert svc.chain_secured.open(owner).describe().admin == owner.address
@@ -121,19 +131,20 @@ def test_an_account_is_converted_in_two_steps(created, owner, emulator):
 def test_an_account_is_created_on_the_chain_and_opened_again(notebook, owner):
     nb = notebook(CELL)
     panel = nb.panel("Account")
-    panel.get_by_label("Private key of the owner").fill(owner.reveal())
+    own(panel, owner)
     panel.get_by_label("Name on the chain").fill("treasury")
     panel.get_by_role("button", name="Create on the chain").click()
+    panel.get_by_role("region", name="Transaction to confirm").get_by_role("button", name="Sign and send").click()
     panel.get_by_role("row", name=f"Owner {owner.address}").wait_for()
     again = notebook(CELL).panel("Account")
-    again.get_by_label("Private key of the owner").fill(owner.reveal())
+    own(again, owner)
     again.get_by_role("button", name="Open what it owns").click()
     again.get_by_role("row", name=f"Owner {owner.address}").wait_for()
 
 
 def test_a_wallet_without_gas_is_told_how_to_get_some(notebook):
     panel = notebook(CELL).panel("Account")
-    panel.get_by_label("Private key of the owner").fill(LocalSigner.random().reveal())
+    own(panel, LocalSigner.random())
     panel.get_by_label("Name on the chain").fill("treasury")
     panel.get_by_role("button", name="Create on the chain").click()
     failure = panel.get_by_role("alert").filter(has_text="to pay gas")

@@ -38,7 +38,7 @@ def test_an_action_is_written_run_and_read_back(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     panel.get_by_text("Registered as add.").wait_for()
-    panel.get_by_text("adders (1)").wait_for()
+    panel.locator(".svcnb-standing").get_by_text("adders (1)").wait_for()
     source_of(panel).press("Control+End")
     nb.tab.keyboard.type("// é")
     changed = SOURCE + "// é"
@@ -74,7 +74,7 @@ def test_the_keyboard_alone_is_enough(notebook):
     keys.press("Control+a")
     keys.type("{")
     keys.press("Control+Enter")
-    panel.get_by_text("No JSON yet").wait_for()
+    panel.get_by_text("The parameters are not valid JSON").wait_for()
 
 
 def test_names_of_the_service_and_of_ethers_are_offered(notebook):
@@ -108,7 +108,7 @@ def test_a_run_can_be_cancelled(notebook):
     source_of(panel).press("Control+a")
     nb.tab.keyboard.insert_text("const main = () => new Promise((done) => setTimeout(done, 60_000));")
     panel.get_by_role("button", name="Run", exact=True).click()
-    panel.get_by_role("button", name="Cancel").click()
+    panel.get_by_role("button", name="Cancel").last.click()
     panel.get_by_role("alert").filter(has_text="Stopped.").wait_for()
     assert panel.get_by_role("button", name="Run", exact=True).get_attribute("aria-busy") is None
 
@@ -126,14 +126,13 @@ def test_an_action_is_derived_and_registered(notebook):
     nb = notebook(CELL)
     panel = ready(nb)
     panel.get_by_text("Derive with a constant").click()
-    panel.get_by_label("Constant").fill('{"cents": 500}')
+    panel.get_by_label("Constant", exact=True).fill('{"cents": 500}')
     panel.get_by_role("button", name="Derive", exact=True).click()
     derived = Action(SOURCE).derive({"cents": 500})
     assert panel.locator(".svcnb-derived").inner_text() == derived.cid
     panel.get_by_role("button", name="Edit the derived action").click()
     assert panel.locator(".svcnb-cid").inner_text() == derived.cid
-    panel.get_by_text("Register it with the account").click()
-    panel.get_by_label("Name", exact=True).last.fill("derived")
+    panel.get_by_label("Name of the action").fill("derived")
     panel.get_by_role("button", name="Register", exact=True).click()
     panel.get_by_text("✓ Registered as derived.").wait_for()
     assert nb.value("sorted(each.name for each in svc.actions.list())") == ["add", "derived"]

@@ -23,6 +23,18 @@ def click(panel: Panel, name: str, /, **args: Any) -> Any:
     return BACKGROUND.submit(work(**args)).result(300) if asyncio.iscoroutinefunction(work) else work(**args)
 
 
+def confirm(panel: Panel) -> None:
+    """Answers every question of a panel as a person does who agrees."""
+    send = panel.channel._send
+
+    def answered(message: dict[str, Any]) -> None:
+        send(message)
+        if message["type"] == "ask":
+            panel.channel.receive({"type": "reply", "id": message["id"], "ok": True, "value": True})
+
+    panel.channel._send = answered
+
+
 @pytest.fixture
 def run():
     """Runs what a panel gave, and closes what that opened."""
@@ -102,8 +114,11 @@ def test_an_account_and_its_conversion(emulator, owner, run, show, monkeypatch):
 
 def test_an_account_on_the_chain_opened_again(emulator, owner, run, show):
     with emulator.client() as svc:
-        click(made := show(AccountPanel, svc, owner=owner), "create_on_chain", name="treasury")
+        made = show(AccountPanel, svc, owner=owner)
+        confirm(made)
+        click(made, "create_on_chain", name="treasury")
         assert made.state["mode"] == "chain"
+    with emulator.client() as svc:  # a client of its own has a session of its own
         click(panel := show(AccountPanel, svc, owner=owner), "open_on_chain")
         assert run(panel.as_code())["mine"].api_key_hash == made.state["hash"]
 
@@ -159,13 +174,14 @@ def test_a_schedule_made_switched_and_deleted(emulator, run, show, monkeypatch):
         assert (new.name, new.kind, new.config["cron"]) == ("nightly", "schedule", "0 3 * * *")
 
 
-def test_the_workbench_tells_what_was_done_before_and_after_the_account_changed(emulator, run, show):
+def test_the_notebooks_client_is_in_the_account_that_a_tab_created(emulator, run, show):
     with emulator.client() as svc:
         bench = show(Workbench, svc)
         click(bench, "open_tab", name="Signing")
         click(bench.panels["Account"], "create", name="treasury")
-        assert list(bench.panels) == ["Account"]  # the others begin anew with the account's key
-        assert bench.client.config.api_key is not None
+        assert list(bench.panels) == ["Account", "Signing"]  # they share the session
+        assert bench.client is svc
+        assert svc.config.api_key is not None
         assert run(bench.as_code())["account"].name == "treasury"
         with pytest.raises(svcnb.InvalidArgument, match="no tab"):
             click(bench, "open_tab", name="Nothing")

@@ -47,11 +47,11 @@ class Case:
 
 CASES = [
     Case("Account", "Create", "Account key or usage key", "This is the account key."),
-    Case("Signing", "Take the present time", "The envelope", "The envelope"),
+    Case("Signing", "Use current time", "The envelope", "The envelope"),
     Case("Action editor", "Run", "Parameters", "✓ Response"),
-    Case("Permissions", "Read again", "The account has no groups yet", "The account has no groups yet"),
-    Case("Runs", "Read now", "100 % succeeded", "% succeeded"),
-    Case("Triggers", "Read again", "No triggers yet.", "No triggers yet."),
+    Case("Permissions", "Refresh", "The account has no groups yet", "The account has no groups yet"),
+    Case("Runs", "Refresh", "100 % succeeded", "% succeeded"),
+    Case("Triggers", "Refresh", "No triggers yet.", "No triggers yet."),
 ]
 
 

@@ -51,6 +51,11 @@ def write(nb: Any, before: str, after: str) -> None:
     _, field = editor_of(nb)
     field.press("Control+a")
     nb.tab.keyboard.insert_text(source.replace(before, after))
+    for _ in range(200):  # the page sends the source when no key was pressed for a moment
+        if nb.value("editor.source") == source.replace(before, after):
+            return
+        nb.tab.wait_for_timeout(50)
+    raise AssertionError("the source did not reach the kernel")
 
 
 def change_the_action(nb: Any) -> Any:

@@ -47,7 +47,7 @@ def test_a_paused_panel_stands_still_until_it_is_told(notebook):
     panel.get_by_role("button", name="Paused").wait_for()
     nb.run("svc.run(add, n=1)")
     assert panel.locator("tr[data-run]").count() == 2
-    panel.get_by_role("button", name="Read now").click()
+    panel.get_by_role("button", name="Refresh").click()
     panel.locator("tr[data-run]").nth(2).wait_for()
 
 

@@ -37,7 +37,7 @@ def opened(notebook, wallet):  # noqa: ARG001 - it stands in the page
     """The panel in a browser that has a wallet."""
     nb = notebook(CELL, script=SCRIPT)
     nb.signing = nb.panel("Signing")
-    nb.signing.get_by_role("button", name="Take the present time").wait_for()
+    nb.signing.get_by_role("button", name="Use current time").wait_for()
     return nb
 
 
@@ -143,7 +143,7 @@ def test_an_expired_signature_is_named_and_refused_by_the_service(opened):
     assert verdicts(panel)[6] == "✗ broken"
     panel.get_by_role("button", name="Send to").click()
     panel.get_by_role("alert").filter(has_text="issuedAt").wait_for()
-    panel.get_by_role("button", name="Take the present time").click()
+    panel.get_by_role("button", name="Use current time").click()
     panel.locator(".svcnb-countdown.svcnb-good").wait_for()
 
 
@@ -216,7 +216,7 @@ def test_an_envelope_is_made_signed_and_sent_by_keyboard_alone(opened, wallet):
     contract.wait_for()
     hands.press("Space")
     contract.wait_for(state="hidden")
-    hands.walk("Take the present time")
+    hands.walk("Use current time")
     hands.walk("Sign", "Shift+Tab")
     hands.press("Enter")
     assert "✗ broken" not in verdicts(panel)
@@ -247,7 +247,7 @@ def test_python_is_signed_for_by_the_wallet_of_the_browser(notebook, wallet):
     panel.get_by_role("button", name="Connect a wallet").click()
     panel.get_by_text("This will open the account 'treasury', owned by this wallet.").wait_for()
     panel.get_by_role("button", name="Send from the wallet").click()
-    panel.get_by_role("heading", name="Python asks for a signature: Create a wallet").wait_for()
+    panel.get_by_role("heading", name="Signature needed: Create a wallet").wait_for()
     panel.get_by_role("button", name="Sign in the wallet").click()
     panel.get_by_text("This will register wallet 'ops'").wait_for()
     assert panel.get_by_role("row", name="function registerWalletDerivation").count() == 1
@@ -280,7 +280,7 @@ def test_a_refusal_reaches_python_with_its_next_step(notebook, wallet, rejects, 
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
     panel.get_by_role("button", name="Connect a wallet").click()
-    panel.get_by_role("heading", name="Python asks for a signature: Open billing").wait_for()
+    panel.get_by_role("heading", name="Signature needed: Open billing").wait_for()
     panel.get_by_role("button", name=button).click()
     nb.rests()
     answer = nb.value("told")
@@ -293,7 +293,7 @@ def test_a_request_on_the_wrong_chain_can_be_tried_again(notebook, wallet):
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
     panel.get_by_role("button", name="Connect a wallet").click()
-    panel.get_by_role("heading", name="Python asks for a signature").wait_for()
+    panel.get_by_role("heading", name="Signature needed").wait_for()
     wallet.chain_id, wallet.known = 1, {1}
     wallet.rejects.add("wallet_addEthereumChain")
     panel.get_by_role("button", name="Sign in the wallet").click()

@@ -20,7 +20,7 @@ ACTION = "async function main({ event }) { if (event.n > 9) throw new Error('too
 
 @pytest.fixture
 def opened(notebook, session_emulator):
-    """A notebook whose panel is let in, and the panel."""
+    """A notebook whose panel is authorised, and the panel."""
 
     def make(**options: Any) -> tuple[Any, Any]:
         nb = notebook(CELL, **options)
@@ -28,7 +28,7 @@ def opened(notebook, session_emulator):
         panel.get_by_role("link", name="Open the approval page").wait_for()
         session_emulator.approve_agent(nb.value("panel.triggers.challenge"), "panel")
         panel.get_by_role("button", name="It is approved").click()
-        panel.get_by_text("Let in as").wait_for()
+        panel.get_by_text("Authorised by").wait_for()
         return nb, panel
 
     return make
@@ -52,7 +52,7 @@ def test_the_approval_page_lets_the_panel_in(notebook):
     page.wait_for_load_state()
     page.close()
     panel.get_by_role("button", name="It is approved").click()
-    panel.get_by_text("Let in as owner@localhost").wait_for()
+    panel.get_by_text("Authorised by owner@localhost").wait_for()
 
 
 def test_a_webhook_is_made_and_its_runs_arrive_by_themselves(opened):
@@ -158,7 +158,7 @@ def test_it_is_worked_by_keyboard_alone(opened):
     press("Shift+Tab")
     press("Enter")
     panel.get_by_role("rowheader", name="typed").wait_for(state="detached")
-    assert panel.get_by_role("button", name="Read again").evaluate("it => it === document.activeElement")
+    assert panel.get_by_role("button", name="Refresh").evaluate("it => it === document.activeElement")
     assert nb.value("[t.name for t in panel.triggers.list() if t.name == 'typed']") == []
 
 

@@ -95,8 +95,13 @@ def test_a_whole_morning_without_a_mouse(opened, emulator):
     bench.get_by_text("Hand the account to a wallet").focus()
     keys.press("Enter")
     keys.press("Tab")
+    keys.type("a private key")
+    keys.press("Tab")
     keys.type(owner.reveal())
     keys.press("Tab")
+    keys.press("Enter")
+    bench.get_by_text(f"Owner: {owner.address}").wait_for()
+    bench.get_by_role("button", name="Convert to ChainSecured …").focus()
     keys.press("Enter")
     bench.get_by_text("There is no way back to API mode.").wait_for()
     keys.press("Shift+Tab")  # the harmless way out has the focus

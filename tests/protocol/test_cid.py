@@ -1,18 +1,20 @@
-"""CIDs against vectors by ipfs-unixfs-importer, and against a second implementation written here from the format."""
+"""CIDs against ipfs-unixfs-importer (npm), its vectors, and a second implementation written here from the format."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import os
 import random
 import threading
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from multiformats import CID, multihash
 
 from svcnb.protocol import source_digest, unixfs
@@ -130,6 +132,15 @@ def test_random_contents_agree_with_the_second_opinion(size: int, seed: int) -> 
     wanted = _second_opinion(data)
     assert cid(data) == wanted
     assert cid(_Trickle(data, 1 + seed % 70_000)) == wanted
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(size=_SIZES, seed=st.integers(0, 2**32))
+@example(size=174 * CHUNK + 1, seed=1)
+def test_random_contents_agree_with_the_importer_of_ipfs(npm: Callable[[object], Any], size: int, seed: int) -> None:
+    data = random.Random(seed).randbytes(size)
+    assert cid(data) == npm({"cid": base64.b64encode(data).decode()})
 
 
 @settings(max_examples=25, deadline=None)

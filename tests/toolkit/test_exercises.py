@@ -32,6 +32,15 @@ TEMPLATE: Final = svcnb.Action(
 LESSON_TIME_S: Final = 1_767_225_600
 DAY_S: Final = 86_400
 WALLET: Final = "0x6be19125abc947115d4aa68e232b9d458470ecdf"
+TYPED: Final = {
+    "types": {
+        "EIP712Domain": [{"name": "name", "type": "string"}],
+        "AddUsageApiKey": [{"name": "address", "type": "address"}],
+    },
+    "domain": {"name": "Svc"},
+    "primaryType": "AddUsageApiKey",
+    "message": {"address": GRACE.address},
+}
 
 
 def sign(text: str, signer: Any = ADA) -> Any:
@@ -207,6 +216,15 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "typed-data.sign": [
         (Some(flow=Some(value="CreateWallet")), "for CreateWallet"),
         (Some(flow=Some(value="BillingAuth")), "for BillingAuth"),
+        (
+            Some(
+                flow=Some(value="AddUsageApiKey"),
+                typed_data=TYPED,
+                signature=ADA.sign_typed_data(full_message=TYPED).signature.hex(),
+                address=GRACE.address,
+            ),
+            "does not recover to message.address",
+        ),
         (sign("AddUsageApiKey"), "a signed envelope"),
         ({"primaryType": "AddUsageApiKey"}, "a signed envelope"),
         (ADA, "a signed envelope"),

@@ -77,6 +77,40 @@ WARNINGS = {
     ],
 }
 
+OWN = "const w = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());"
+FIELDS = "{ T: [{ name: 'to', type: 'address' }] }"
+ENDING = "{ T: [{ name: 'to', type: 'address' }, { name: 'deadline', type: 'uint256' }] }"
+# What the careless versions of recipes do: found by the linter, not run here.
+CARELESS = {
+    f"async function main({{ rpc }}) {{ {OWN} const r = await fetch(rpc); return w.signMessage(await r.text()) }}": [
+        "param_as_host"
+    ],
+    f"async function main(params) {{ {OWN} const url = params?.url ?? 'https://a.test'; await fetch(`${{url}}/x`); }}": [
+        "param_as_host"
+    ],
+    f"async function main(params) {{ {OWN} await fetch(params.host + '/x'); }}": ["param_as_host"],
+    f"async function main({{ rpc }}) {{ {OWN} return w.connect(new ethers.providers.JsonRpcProvider(rpc)).address }}": [
+        "param_as_host"
+    ],
+    f"async function main(m) {{ {OWN} return w._signTypedData({{ name: 'a' }}, {FIELDS}, m) }}": [
+        "no_chain_id", "no_deadline",
+    ],
+    f"const F = {FIELDS}; async function main(m) {{ {OWN} const d = {{ chainId: 1 }}; return w._signTypedData(d, F, m) }}": [
+        "no_deadline"
+    ],
+    "async function main(p) { const key = await Svc.Actions.Decrypt(p); console.log(`key ${key}`); return 1 }": [
+        "secret_in_logs"
+    ],
+}  # fmt: skip
+CAREFUL = [
+    "async function main({ url }) { const r = await fetch(url); return r.status }",
+    f"async function main({{ city }}) {{ {OWN} const r = await fetch(`https://a.test/${{city}}`); return r.status }}",
+    f"async function main({{ city }}) {{ {OWN} const r = await fetch('https://a.test/' + city); return r.status }}",
+    f"async function main(m) {{ {OWN} const d = {{ ...m.domain }}; return w._signTypedData(d, m.types, m.message) }}",
+    f"async function main(m) {{ {OWN} return w._signTypedData({{ chainId: 1 }}, {ENDING}, m) }}",
+    "async function main(p) { return await Svc.Actions.Decrypt(p) }",
+]  # fmt: skip
+
 CLEAN = [
     "async function save() {} async function main() { await save(); return save(); }",
     "function save() {} const main = () => { save(); const later = (fetch) => { fetch(); }; return later.length; }",
@@ -108,6 +142,16 @@ CLEAN = [
 ]  # fmt: skip
 
 PARAMS = {"n": 1, "list": [1]}
+
+
+@pytest.mark.parametrize("source", CARELESS)
+def test_the_mistakes_of_careless_recipes_are_found(source) -> None:
+    assert lint(source).codes == CARELESS[source]
+
+
+@pytest.mark.parametrize("source", CAREFUL)
+def test_what_only_looks_like_them_is_not_found(source) -> None:
+    assert lint(source).codes == []
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import re
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -179,11 +180,11 @@ class Browser:
 
     def __init__(self, base_url: str) -> None:
         self.http = httpx.Client(base_url=base_url, trust_env=False, headers={"accept": "text/html"}, timeout=300)
-        self.page = ""
+        self.page, self.folder = "", "/agent/"
 
     def open(self, url: str) -> httpx.Response:
-        answer = self.http.get(url, follow_redirects=True)
-        self.page = answer.text
+        answer = self.http.get(urljoin(self.folder, url), follow_redirects=True)
+        self.page, self.folder = answer.text, answer.url.path
         return answer
 
     @property
@@ -262,6 +263,19 @@ def test_a_page_for_no_challenge_says_so_without_repeating_it(browser, challenge
     assert answer.status_code == 400
     assert "<script" not in answer.text
     assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-prefix", "x-forwarded-context"])
+@pytest.mark.parametrize(
+    ("folder", "path"),
+    [("/user/x/proxy/8080", "/user/x/proxy/8080/agent"), ("/user/x/", "/user/x/agent"), ("", "/agent")]
+    + [(bad, "/agent") for bad in ("/a; Domain=example.org", "//example.org", "x", "/" + "a" * 300)],
+)
+def test_the_session_belongs_to_the_folder_that_a_proxy_names(browser, emulator, header, folder, path):
+    with svcnb.TriggersClient(emulator.triggers_url) as client:
+        url = f"/agent/authorize?challenge={client.challenge}"
+        answer = browser.http.get(url, headers={header: folder} if folder else {})
+    assert f"Path={path};" in answer.headers["set-cookie"]
 
 
 def test_another_user_signs_in_with_the_control_token_and_sees_triggers_of_their_own(emulator, browser):

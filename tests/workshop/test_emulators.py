@@ -112,6 +112,7 @@ def test_states_and_addresses_outlive_the_machine(folder: Path) -> None:
         assert room.start_lesson("ada", "keys", {}, resume=True).base_url == address
 
 
+@pytest.mark.slow
 def test_a_reset_concerns_one_learner_and_leaves_the_hand_out_as_it_is(room: Workshop, ada: str) -> None:
     grace = room.add(f"grace-of-{ada}").name
     accounts = {}

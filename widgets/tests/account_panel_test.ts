@@ -6,7 +6,7 @@ const CLOSED = { mode: "", address: "", hash: "", balance: "" };
 const OPEN = { mode: "api", address: "0x12", hash: "0x34", balance: "$5.00 credit" };
 
 async function opened(state: Record<string, string>, has_key = false) {
-  const model = new FakeModel({ state, owner_address: "" });
+  const model = new FakeModel({ state, owner_address: state.mode ? "0xab" : "" });
   const { el, close } = open(account, model);
   await model.answer({ packages: [500, 2500], has_key });
   return { model, el, close };
@@ -14,6 +14,7 @@ async function opened(state: Record<string, string>, has_key = false) {
 
 Deno.test("a key is shown once, and gone when it is stored", async () => {
   const { model, el, close } = await opened(CLOSED);
+  find<HTMLInputElement>(el, "input[placeholder=treasury]").value = "treasury";
   click(button(el, "Create"));
   equal(model.last("command").name, "create");
   await model.answer({ api_key: "c2VjcmV0" });
@@ -24,19 +25,29 @@ Deno.test("a key is shown once, and gone when it is stored", async () => {
   close();
 });
 
-Deno.test("the client's own account is offered only when it has a key", async () => {
+Deno.test("the client's own account is opened when it has a key", async () => {
   for (const has_key of [true, false]) {
-    const { el, close } = await opened(CLOSED, has_key);
-    equal(button(el, "Open the client's own").hasAttribute("hidden"), !has_key);
+    const { model, close } = await opened(CLOSED, has_key);
+    equal(model.sent.some(({ name }) => name === "open_with_key"), has_key);
     close();
   }
+});
+
+Deno.test("an account without a name is not sent, and the field says so", async () => {
+  const { model, el, close } = await opened(CLOSED);
+  click(button(el, "Create"));
+  await settled();
+  equal(model.sent.some(({ name }) => name === "create"), false);
+  equal(find(el, ".svcnb-field-error").textContent, "Type a name for the account.");
+  equal(find(el, "input[placeholder=treasury]").getAttribute("aria-invalid"), "true");
+  close();
 });
 
 Deno.test("a conversion says what it does, and the harmless way out sends nothing", async () => {
   const { model, el, close } = await opened(OPEN);
   click(button(el, "Convert to ChainSecured …"));
   await settled();
-  equal(model.last("command").args, {});
+  equal(model.last("command").args, { confirm: false });
   model.say({
     type: "answer",
     id: model.last("command").id,

@@ -21,7 +21,7 @@ function hashOf(cid: string): string {
   return found.hashed_cid;
 }
 
-const SETUP = { names: {}, base: SOURCE, params: '{ "n": 41 }', name: "add", has_key: true };
+const SETUP = { names: {}, base: SOURCE, params: '{ "n": 41 }', name: "add", has_key: true, examples: [] };
 const ACCOUNT = {
   registered: { [HELLO_HASH]: "greeting" },
   groups: [
@@ -70,7 +70,21 @@ class Kernel extends FakeModel {
   }
 }
 
-const QUIET = { setup: SETUP, look_up: ACCOUNT, lint: { marks: [], missing: "" }, keep: null };
+const RESOURCES = {
+  mode: "api",
+  wallets: [{ address: "0x00000000000000000000000000000000000000aa", name: "wallet 1", master: false }],
+  groups: [{ id: 1, name: "greeters" }],
+  keys: [],
+  run_key: "",
+};
+const QUIET = {
+  setup: SETUP,
+  look_up: ACCOUNT,
+  lint: { marks: [], missing: "" },
+  keep: null,
+  shared: { mode: "" },
+  resources: RESOURCES,
+};
 
 async function opened(answers: Record<string, unknown> = {}) {
   const model = new Kernel({ ...QUIET, ...answers });
@@ -96,12 +110,12 @@ Deno.test("the CID and its hash follow every keystroke, without a word from the 
   close();
 });
 
-Deno.test("what has changed is told in bytes, until one compares from here on", async () => {
+Deno.test("what has changed is told in bytes, until one compares from here", async () => {
   const { el, close } = await opened();
   type(el, "Source of the action", SOURCE.replace("+ 1", "+ 22"));
   equal(find(el, ".svcnb-change").textContent, "1 → 22");
   equal(el.textContent!.includes("1 → 2 bytes, from byte 42 (line 2)"), true, el.textContent!);
-  click(button(el, "Compare from here on"));
+  click(button(el, "Compare from here"));
   equal(el.querySelector(".svcnb-change"), null);
   close();
 });
@@ -167,7 +181,7 @@ Deno.test("parameters that are no JSON are told and not sent", async () => {
   type(el, "Parameters", "{ n: 41 }");
   click(button(el, "Run"));
   await settled();
-  equal(el.textContent!.includes("No JSON yet"), true);
+  equal(el.textContent!.includes("not valid JSON"), true);
   equal(model.args("run"), undefined);
   equal(button(el, "Run").getAttribute("aria-busy"), null);
   close();
@@ -224,7 +238,7 @@ Deno.test("the source follows Python and other views", async () => {
 Deno.test("without a key nothing is compared with an account", async () => {
   const { model, el, close } = await opened({ setup: { ...SETUP, has_key: false } });
   equal(model.args("look_up"), undefined);
-  equal(find(el, ".svcnb-standing").textContent!.includes("no key"), true);
+  equal(find(el, ".svcnb-standing").textContent!.includes("No account is open"), true);
   close();
 });
 

@@ -12,6 +12,7 @@ const WALLET = "0x" + "33".repeat(20);
 const STATE = {
   ready: true,
   managed: true,
+  creates: true,
   groups: [{ id: 1, name: "signers" }, { id: 2, name: "desk" }],
   rows: [
     { kind: "action", id: "*", name: "every action", note: "also one written by a stranger" },
@@ -52,7 +53,7 @@ Deno.test("a service that does not answer is said with what to do, and reading a
   const { el, close } = open(permissions, model);
   await model.fail("nothing answers at http://127.0.0.1:1", "Start the emulator");
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start the emulator"), true);
-  click(button(el, "Read again"));
+  click(button(el, "Refresh"));
   await model.answer(null);
   equal(el.querySelector(".svcnb-failure"), null);
   close();

@@ -86,7 +86,7 @@ Deno.test("charts say their numbers in words", async () => {
 Deno.test("an answer that nothing changed leaves everything in its place", async () => {
   const { model, el, close } = await opened();
   const line = find(el, "tr[data-run]");
-  click(button(el, "Read now"));
+  click(button(el, "Refresh"));
   equal(model.last("command").args, { seen: "s1" });
   await model.answer({ state: "s1" });
   equal(find(el, "tr[data-run]") === line, true);
@@ -146,7 +146,7 @@ Deno.test("nothing yet says how something comes", async () => {
 
 Deno.test("a service that is gone is told once, and the rows stay", async () => {
   const { model, el, close } = await opened();
-  click(button(el, "Read now"));
+  click(button(el, "Refresh"));
   await model.fail("no emulator answers", "Start one.");
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start one."), true);
   equal(el.querySelectorAll("tr[data-run]").length, 2);

@@ -103,7 +103,7 @@ Deno.test("deleting is asked once more, and Keep keeps", async () => {
   equal(model.last("command").args, { trigger: "t1" });
   await model.answer(null);
   await model.answer([]);
-  equal(find(el, ".svcnb-muted").textContent, "Let in as owner@localhost.");
+  equal(find(el, ".svcnb-muted").textContent, "Authorised by owner@localhost.");
   equal(el.querySelectorAll("[role=switch]").length, 0);
   close();
 });
@@ -112,7 +112,7 @@ Deno.test("runs arrive by themselves while they are watched, and nothing is aske
   const { model, el, close } = await letIn();
   click(find(el, "[aria-label='Runs of daily']"));
   await model.answer([]);
-  equal(find(el, "section[aria-label=Runs] [role=status]").textContent, "No runs yet; they appear here by themselves.");
+  equal(find(el, "section[aria-label=Runs] [role=status]").textContent, "No runs yet. New runs appear here.");
   await pause(EVERY_MS + 100);
   equal(commands(model, "runs").length, 2);
   await model.answer([RUN]);

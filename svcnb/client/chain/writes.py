@@ -62,7 +62,7 @@ class Writer:
         chain: The chain.
         owner: The wallet that acts; None when the account is only looked at.
         names: What things are called, for the sentences.
-        on_preview: Shown every write before it is signed; what answers False stops it.
+        on_preview: Called with every write before it is signed; False stops it. The asynchronous client awaits it.
         receipts: Every write that landed, oldest first.
     """
 

@@ -113,13 +113,27 @@ class LocalSigner(Signer):
         file = Path(path)
         text = file.read_text(encoding="utf-8").strip()
         if text.startswith("{"):
-            return cls.from_key(_decrypted(file, text, password))
+            return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
                 f"others may read the private key in {file}",
                 hint=f"Run chmod 600 {file}; if somebody may have read it, move what it owns to a new wallet.",
             )
         return cls.from_key(text)
+
+    @classmethod
+    def from_json(cls, text: str, password: str | Secret | None, *, name: str = "the key file") -> LocalSigner:
+        """Reads a key from the text of an encrypted JSON key file (version 3).
+
+        Args:
+            text: The file's text.
+            password: Its password.
+            name: The file's name, for error messages.
+
+        Raises:
+            SigningError: The text holds no key, or the password is missing or wrong.
+        """
+        return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
         """Writes the key into a new, encrypted file that only its owner can read. Takes about a second.
@@ -233,7 +247,7 @@ def _account() -> Any:
     return eth_account("a key file or a transaction").Account
 
 
-def _decrypted(file: Path, text: str, password: str | Secret | None) -> Secret:
+def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
         raise SigningError(f"{file} is encrypted", hint="Pass its password: from_keyfile(path, password)")
     try:

@@ -68,7 +68,8 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
                 "triggers service answers an object with error and message. Failed requests are never charged."
             ),
         },
-        "servers": [{"url": "/", "description": "This server"}],
+        # Relative to this description, which a proxy may have put below a folder.
+        "servers": [{"url": "../..", "description": "This server"}],
         "tags": [{"name": name} for name in dict.fromkeys(row.tag for row in rows) if name],
         "paths": paths,
         "components": {

@@ -1,6 +1,7 @@
 """The few pages for people: the interactive view of the description, and what each error means.
 
-Everything comes from this server, so the pages work without internet.
+Everything comes from this server, so the pages work without internet. All addresses in them are relative: a proxy, such
+as JupyterHub's, may have put a folder in front of all paths.
 """
 
 from __future__ import annotations
@@ -29,29 +30,29 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-_SWAGGER: Final = f"""<!doctype html>
+_SWAGGER: Final = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>API</title>
-<link rel="icon" type="image/png" href="{API}/swagger-ui/favicon-32x32.png">
-<link rel="stylesheet" href="{API}/swagger-ui/swagger-ui.css">
+<link rel="icon" type="image/png" href="swagger-ui/favicon-32x32.png">
+<link rel="stylesheet" href="swagger-ui/swagger-ui.css">
 </head>
 <body>
 <main id="api"></main>
-<script src="{API}/swagger-ui/swagger-ui-bundle.js"></script>
-<script src="{API}/swagger-ui/start.js"></script>
+<script src="swagger-ui/swagger-ui-bundle.js"></script>
+<script src="swagger-ui/start.js"></script>
 </body>
 </html>
 """
-_START: Final = f"""SwaggerUIBundle({{
-  url: "{API}/openapi.json",
+_START: Final = """SwaggerUIBundle({
+  url: new URL("../openapi.json", document.currentScript.src).href,
   dom_id: "#api",
   deepLinking: true,
   persistAuthorization: false,
   validatorUrl: null,
-}});
+});
 """
 
 
@@ -77,15 +78,22 @@ def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
 
 
 async def _home(_call: Call, _given: None) -> Response:
-    return RedirectResponse(f"{API}/swagger-ui", 303)
+    return RedirectResponse(_relative(f"{API}/swagger-ui"), 303)
 
 
 async def _to_description(_call: Call, _given: None) -> Response:
-    return RedirectResponse(f"{API}/openapi.json", 303)
+    return RedirectResponse(_relative(f"{API}/openapi.json"), 303)
 
 
-async def _swagger(_call: Call, _given: None) -> Response:
-    return HTMLResponse(_SWAGGER, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"})
+def _relative(path: str) -> str:
+    """A path as it is reached from the root, also below a folder."""
+    return f".{path}"
+
+
+async def _swagger(call: Call, _given: None) -> Response:
+    # Addresses are relative to the folder that the browser sees.
+    page = _SWAGGER.replace('="swagger-ui/', '="./') if call.request.url.path.endswith("/") else _SWAGGER
+    return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"})
 
 
 async def _asset(call: Call, _given: None) -> Response:

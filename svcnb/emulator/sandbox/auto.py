@@ -101,7 +101,7 @@ class AutoEngine:
         repeatable = RepeatableHost(host)
         try:
             first = await self._fast.run(source, params, limits, repeatable)
-            why = _reason_to_repeat(first)
+            why = reason_to_repeat(first)
             if why is None:
                 first.trace.why = "it names nothing that fast lacks"
                 return first
@@ -131,7 +131,7 @@ class AutoEngine:
     async def _repeat(
         self, source: str, params: object, limits: ActionLimits, host: RepeatableHost, first: Outcome
     ) -> Outcome:
-        why = _reason_to_repeat(first)
+        why = reason_to_repeat(first)
         host.repeat(first.elapsed_s)
         left = limits._replace(timeout_ms=max(1, limits.timeout_ms - int(first.elapsed_s * 1000)))
         second = await self._v8.run(source, params, left, host)
@@ -158,7 +158,8 @@ class AutoEngine:
             self._learned.popitem(last=False)
 
 
-def _reason_to_repeat(outcome: Outcome) -> str | None:
+def reason_to_repeat(outcome: Outcome) -> str | None:
+    """Why a run on `fast` is repeated on `v8`; None if its outcome stands."""
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":

@@ -93,6 +93,11 @@ class Isolate(asyncio.Protocol):
         return None if self._process is None else self._process.pid
 
     @property
+    def is_copy(self) -> bool:
+        """Whether its process is the copy of a template."""
+        return self._process is not None and self._process.is_copy
+
+    @property
     def usable(self) -> bool:
         """Whether it is warm and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None

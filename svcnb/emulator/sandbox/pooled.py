@@ -97,6 +97,10 @@ class PooledEngine(ABC):
     def _command(self, bootstrap: Path) -> list[str]:
         """What starts one process."""
 
+    def _template_command(self, bootstrap: Path) -> list[str] | None:  # noqa: ARG002 - for engines that have one
+        """What starts a process that makes warm copies of itself; None when there is none."""
+        return None
+
     @abstractmethod
     def _resource_limits(self) -> dict[str, int]:
         """What bounds one process, by the names of the module ``resource``."""
@@ -198,6 +202,7 @@ class PooledEngine(ABC):
         bootstrap = folder / self._bootstrap.name
         return ProcessHost(
             self._command(bootstrap),
+            template=self._template_command(bootstrap),
             env={
                 "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, kept between spares
                 "DENO_NO_UPDATE_CHECK": "1",

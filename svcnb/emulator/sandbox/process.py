@@ -42,13 +42,15 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
+        self.is_copy = False
+        """Whether it is the copy of a template."""
         self.begun: asyncio.Future[None] = loop.create_future()
         """Done once the id is known, or will never be."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
-    def begin(self, pid: int) -> None:
+    def begin(self, pid: int, *, is_copy: bool) -> None:
         """Notes its id."""
-        self.pid = pid
+        self.pid, self.is_copy = pid, is_copy
         if not self.begun.done():
             self.begun.set_result(None)
 
@@ -65,6 +67,7 @@ class ProcessHost:
 
     Args:
         argv: Command line of every process.
+        template: Command line of a process that makes copies of itself, which are used once it is warm; None is none.
         env: Their whole environment.
         cwd: Their folder.
         limits: Resource limits by the names of the module ``resource``.
@@ -76,6 +79,7 @@ class ProcessHost:
         self,
         argv: Sequence[str],
         *,
+        template: Sequence[str] | None = None,
         env: Mapping[str, str],
         cwd: Path,
         limits: Mapping[str, int],
@@ -84,6 +88,7 @@ class ProcessHost:
     ) -> None:
         self._setup = {
             "argv": list(argv),
+            "template": None if template is None else list(template),
             "env": dict(env),
             "cwd": str(cwd),
             "limits": dict(limits),
@@ -273,7 +278,7 @@ class ProcessHost:
     def _hear(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.begin(message["pid"])
+                process.begin(message["pid"], is_copy=message["copy"])
         elif "pong" in message:
             if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
                 pong.set_result(None)

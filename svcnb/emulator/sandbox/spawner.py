@@ -6,7 +6,7 @@ to it by the kernel (it dies when this process dies), and when the emulator itse
 ends all children, removes their folder and exits.
 
 Lines of JSON both ways:
-    in   {"argv", "env", "cwd", "limits", "remove"}      once, first
+    in   {"argv", "template", "env", "cwd", "limits", "remove"}   once, first; template: another argv, or null
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
     in   {"near": token}                                 its main thread, onto the cores that are kept for others
@@ -14,7 +14,7 @@ Lines of JSON both ways:
     in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
     in   {"ping": number}                                asks whether this process works
     out  {"pong": number}
-    out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
+    out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
     out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
 """
 
@@ -45,6 +45,43 @@ _AGAIN_S = 0.1
 # This part of the cores, at least one, is kept free of what has to stand aside. Shares alone do not keep a core free:
 # whoever computes is looked at again at the next tick only, and a busy core makes those wait who wake on it.
 _PART_FOR_OTHERS = 4
+# So many processes show that more will follow, which a template then makes.
+_TEMPLATE_AFTER = 4
+_TEMPLATE_FAILURES = 3
+_COPY_S = 2.0
+_TEMPLATE_READY = b"F"
+
+
+class Template:
+    """A warm process that makes copies of itself, which are children of the spawner.
+
+    Args:
+        connection: Its standard input and output.
+        pid: Its process id.
+    """
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self.connection = connection
+        self.pid = pid
+        self.is_ready = False
+
+    def copy(self, channel: int, errors: int) -> int | None:
+        """Makes a copy.
+
+        Args:
+            channel: Becomes its standard input and output.
+            errors: Becomes its standard error.
+
+        Returns:
+            Its process id, or None if the template does not answer.
+        """
+        try:
+            socket.send_fds(self.connection, [b"x"], [channel, errors])
+            answer = self.connection.recv(4)
+        except OSError:
+            return None
+        pid = int.from_bytes(answer, sys.byteorder, signed=True)
+        return pid if len(answer) == 4 and pid > 0 else None  # noqa: PLR2004 - a number of 32 bits
 
 
 class Spawner:
@@ -65,6 +102,9 @@ class Spawner:
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
+        self._template: Template | None = None
+        self._spawned = 0
+        self._failures = 0
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
@@ -78,10 +118,15 @@ class Spawner:
             while True:
                 self._owed = {pid for pid in self._owed if pid in self._tokens and not _weigh(pid, 0)}
                 wait_s = _AGAIN_S if self._owed else None
-                readable, _, _ = select.select([self._control.fileno(), wake_out], [], [], wait_s)
+                heard = [self._control.fileno(), wake_out]
+                if self._template is not None:
+                    heard.append(self._template.connection.fileno())
+                readable, _, _ = select.select(heard, [], [], wait_s)
                 if wake_out in readable:
                     os.read(wake_out, 4096)
                     self._reap()
+                if self._template is not None and self._template.connection.fileno() in readable:
+                    self._hear_template(self._template)
                 if self._control.fileno() in readable and not self._receive():
                     return
         except (BrokenPipeError, ConnectionResetError):
@@ -132,22 +177,79 @@ class Spawner:
 
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
-        spawner = os.getpid()
-        try:
-            pid = os.fork()
-        except OSError as error:
-            answer: dict[str, Any] = {"failed": token, "error": str(error)}
+        pid = self._copy(channel, errors)
+        is_copy = pid is not None
+        if pid is not None:
+            if aside:
+                _confine(pid, self._aside)
         else:
-            if pid == 0:
-                self._become_isolate(channel, errors, spawner, aside=aside)
+            try:
+                pid = self._fork(channel, errors, aside=aside)
+            except OSError as error:
+                answer: dict[str, Any] = {"failed": token, "error": str(error)}
+        if pid is not None:
             self._tokens[pid] = token
             self._pids[token] = pid
-            answer = {"spawned": token, "pid": pid}
+            answer = {"spawned": token, "pid": pid, "copy": is_copy}
         os.close(channel)
         os.close(errors)
         self._tell(answer)
+        self._spawned += 1
+        if self._spawned >= _TEMPLATE_AFTER:
+            self._start_template()
 
-    def _become_isolate(self, channel: int, errors: int, spawner: int, *, aside: bool) -> None:
+    def _fork(self, channel: int, errors: int, *, aside: bool, argv: list[str] | None = None) -> int:
+        spawner = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._become_isolate(channel, errors, spawner, aside=aside, argv=argv)
+        return pid
+
+    def _copy(self, channel: int, errors: int) -> int | None:
+        if self._template is None or not self._template.is_ready:
+            return None
+        pid = self._template.copy(channel, errors)
+        if pid is None:
+            self._end_template()
+        return pid
+
+    def _start_template(self) -> None:
+        """Begins to warm a template, beside whatever else is done."""
+        argv = (self._setup or {}).get("template")
+        if not argv or self._template is not None or self._failures >= _TEMPLATE_FAILURES:
+            return
+        ours, theirs = socket.socketpair()
+        ours.settimeout(_COPY_S)
+        errors = os.memfd_create("template", os.MFD_CLOEXEC)
+        try:
+            self._template = Template(ours, self._fork(theirs.fileno(), errors, aside=True, argv=argv))
+        except OSError:
+            self._failures += 1
+        finally:
+            theirs.close()
+            os.close(errors)
+
+    def _hear_template(self, template: Template) -> None:
+        """It is warm, or gone."""
+        try:
+            heard = template.connection.recv(1)
+        except OSError:
+            heard = b""
+        if heard == _TEMPLATE_READY:
+            template.is_ready = True
+            _confine(template.pid, self._cores)
+        else:
+            self._end_template()
+
+    def _end_template(self) -> None:
+        """Processes are started the long way again, until there is another one."""
+        if self._template is not None:
+            self._template.connection.close()
+            _kill(self._template.pid)
+            self._template = None
+            self._failures += 1
+
+    def _become_isolate(self, channel: int, errors: int, spawner: int, *, aside: bool, argv: list[str] | None) -> None:
         try:
             setup = self._setup or {}
             os.setsid()
@@ -167,7 +269,8 @@ class Spawner:
             for name, value in setup["limits"].items():
                 _limit(getattr(resource, name), value)
             os.chdir(setup["cwd"])
-            os.execve(setup["argv"][0], setup["argv"], setup["env"])  # noqa: S606 - no shell is wanted
+            argv = argv or setup["argv"]
+            os.execve(argv[0], argv, setup["env"])  # noqa: S606 - no shell is wanted
         except BaseException as error:  # noqa: BLE001 - a forked child must never return into the parent's loop
             with contextlib.suppress(OSError):
                 os.write(2, f"cannot start: {error}\n".encode())
@@ -194,6 +297,8 @@ class Spawner:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def _end(self) -> None:
+        if self._template is not None:
+            self._tokens[self._template.pid] = 0
         for pid in self._tokens:
             _kill(pid)
         for pid in self._tokens:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import platform
+import sys
 from pathlib import Path
 
 from svcnb.emulator.sandbox.isolate import Isolate
@@ -28,16 +30,25 @@ _FAREWELL_S = 0.02
 _YOUNG_MIB = 4
 
 
-def command_line(deno: Path, bootstrap: Path, memory_limit_mb: int, names: str) -> list[str]:
-    """What starts one isolate."""
-    v8 = ",".join(
-        (
-            "--v8-flags=--disallow-code-generation-from-strings",
-            f"--max-old-space-size={memory_limit_mb}",
-            f"--min-semi-space-size={_YOUNG_MIB}",
-        )
-    )
-    return [str(deno), "run", *FLAGS, v8, str(bootstrap), names]
+def command_line(
+    deno: Path, bootstrap: Path, memory_limit_mb: int, names: str, *, is_template: bool = False
+) -> list[str]:
+    """What starts one isolate, or the template that isolates are copies of."""
+    v8 = [
+        "--v8-flags=--disallow-code-generation-from-strings",
+        f"--max-old-space-size={memory_limit_mb}",
+        f"--min-semi-space-size={_YOUNG_MIB}",
+    ]
+    if not is_template:
+        return [str(deno), "run", *FLAGS, ",".join(v8), str(bootstrap), names]
+    # A copy of a process has one thread. The permission to call `fork` is given up in the copies.
+    v8.append("--single-threaded")
+    return [str(deno), "run", *FLAGS, "--allow-ffi", ",".join(v8), str(bootstrap), names, "template"]
+
+
+def _can_copy() -> bool:
+    """Whether a template works here: it uses system calls of Linux by their numbers."""
+    return sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 
 
 class V8Engine(PooledEngine):
@@ -86,6 +97,12 @@ class V8Engine(PooledEngine):
 
     def _command(self, bootstrap: Path) -> list[str]:
         return command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names_json(self._vocabulary))
+
+    def _template_command(self, bootstrap: Path) -> list[str] | None:
+        if not _can_copy():
+            return None
+        names = names_json(self._vocabulary)
+        return command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names, is_template=True)
 
     def _resource_limits(self) -> dict[str, int]:
         return {

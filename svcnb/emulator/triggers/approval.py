@@ -7,6 +7,7 @@ browser call it. Changing anything needs a form that carries the session's own s
 from __future__ import annotations
 
 import hmac
+import re
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -23,6 +24,10 @@ COOKIE: Final = "svcnb_session"
 _PATH: Final = "/agent"
 _AUTHORIZE: Final = f"{_PATH}/authorize"
 _MAX_FORM_BYTES: Final = 16_384
+_FOLDER_HEADERS: Final = ("x-forwarded-prefix", "x-forwarded-context")
+"""Headers in which proxies name the folder that they take away; the second is jupyter-server-proxy's."""
+
+_FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
@@ -46,11 +51,11 @@ async def question(ask: Ask) -> Response:
     user = identity.by_session(cookie)
     if user is None:
         if not _is_private(ask):
-            return RedirectResponse(f"{_PATH}/login?{urlencode({'challenge': challenge})}", 303)
+            return RedirectResponse(f"login?{urlencode({'challenge': challenge})}", 303)
         cookie = await identity.sign_in(DEFAULT_EMAIL)
         user = identity.by_session(cookie)
     email = user.email if user else DEFAULT_EMAIL
-    return _with_session(pages.approval(challenge, email, identity.csrf(cookie)), cookie)
+    return _with_session(ask, pages.approval(challenge, email, identity.csrf(cookie)), cookie)
 
 
 async def answer(ask: Ask) -> Response:
@@ -88,11 +93,11 @@ async def login(ask: Ask) -> Response:
     except Refused as refusal:
         return pages.problem(refusal.message, refusal.status)
     next_page = form.get("next", "")
-    wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith(_AUTHORIZE) else ""
+    wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith("authorize") else ""
     if not wanted:
-        return _with_session(pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
+        return _with_session(ask, pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
     # Built anew from its one part, so that the form cannot send the browser anywhere else.
-    return _with_session(RedirectResponse(_target(wanted), 303), cookie)
+    return _with_session(ask, RedirectResponse(_target(wanted), 303), cookie)
 
 
 def _signed_in(ask: Ask, cookie: str) -> User:
@@ -116,7 +121,8 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
 
 
 def _target(challenge: str) -> str:
-    return f"{_AUTHORIZE}?{urlencode({'challenge': challenge})}" if challenge else _AUTHORIZE
+    # Relative to the other pages: a proxy may have put a folder in front of all paths.
+    return f"authorize?{urlencode({'challenge': challenge})}" if challenge else "authorize"
 
 
 def _is_private(ask: Ask) -> bool:
@@ -133,8 +139,11 @@ def _same_origin(ask: Ask) -> None:
         raise Refused(403, "csrf_failed", "A page of another origin cannot do this.")
 
 
-def _with_session(response: Response, cookie: str) -> Response:
-    response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=_PATH, httponly=True, samesite="strict")
+def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
+    # A browser sends the cookie to the path that it sees, which a proxy names in a header.
+    folder = next((given for name in _FOLDER_HEADERS if _FOLDER.fullmatch(given := ask.header(name))), "")
+    path = f"{folder.rstrip('/')}{_PATH}"
+    response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=path, httponly=True, samesite="strict")
     return response
 
 

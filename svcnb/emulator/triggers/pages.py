@@ -80,7 +80,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     return page(
         "Sign in",
         "<p>This emulator sends no mail. Its control token proves that you may sign in.</p>"
-        '<form method="post" action="/agent/login">'
+        '<form method="post" action="login">'
         f'<input type="hidden" name="next" value="{escape(target)}">'
         '<label>E-mail<input name="email" type="email" required autocomplete="email"></label>'
         f'{token}<button type="submit">Sign in</button></form>',

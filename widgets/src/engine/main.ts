@@ -8,17 +8,21 @@ import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";
 import { install } from "./ethers/secp256k1.ts";
 import { announce, receiveSync, rehearseReceiving, rest, setSecret } from "./runtime/channel.ts";
+import { onEnd } from "./runtime/end.ts";
 import { makeFetch } from "./runtime/fetch.ts";
 import { arrangeGlobals } from "./runtime/globals.ts";
 import { internals } from "./runtime/internals.ts";
+import { mendRandom, reseed } from "./runtime/random.ts";
 import { REHEARSAL, Runner } from "./runtime/run.ts";
 import { hideOwnFrames } from "./runtime/stack.ts";
+import { Template } from "./runtime/template.ts";
 import { mendTimers } from "./runtime/timers.ts";
 
-const listen = addEventListener;
+const template = Deno.args[1] === "template" ? new Template() : null;
 
 install(wasm);
 mendTimers();
+mendRandom();
 const runner = new Runner(internals, JSON.parse(Deno.args[0]!), rest);
 arrangeGlobals();
 hideOwnFrames();
@@ -44,12 +48,16 @@ async function serve(): Promise<void> {
     await runner.rehearse();
     rehearseReceiving(REHEARSAL);
   }
+  if (template !== null) {
+    await internals.vm();
+    template.serve();
+    reseed();
+  }
   announce();
   const job = receiveSync();
   if (job !== null) {
     setSecret(job.blob);
-    // Deno dispatches this event when its event loop is empty, before it exits.
-    listen("beforeunload", () => runner.finish());
+    onEnd(() => runner.finish());
     await runner.start(job.body);
   }
 }

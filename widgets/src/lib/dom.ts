@@ -34,6 +34,11 @@ export function uniqueId(stem: string): string {
   return `svcnb-${stem}-${numbers}-${Math.random().toString(36).slice(2, 8)}`;
 }
 
+/** An address, hash or CID in full, which can be copied. */
+export function copyable(text: string, what: string): HTMLElement {
+  return h("span", { class: "svcnb-copyable" }, h("code", {}, text), copyButton(() => text, "Copy", what));
+}
+
 /** A labelled control; the hint is what screen readers read with it. */
 export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
   control.id ||= uniqueId("field");
@@ -42,9 +47,28 @@ export function field(label: string, control: HTMLElement, hint?: string): HTMLE
   return h("div", { class: "svcnb-field" }, h("label", { for: control.id }, label), control, note);
 }
 
+/** Says beside a control what is wrong with it, until it is changed. */
+export function fieldError(control: HTMLElement, text: string): void {
+  clearFieldError(control);
+  const note = h("small", { class: "svcnb-bad svcnb-field-error", role: "alert", id: uniqueId("error") }, text);
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-errormessage", note.id);
+  control.after(note);
+  control.addEventListener("input", () => clearFieldError(control), { once: true });
+  control.focus();
+}
+
+export function clearFieldError(control: HTMLElement): void {
+  control.removeAttribute("aria-invalid");
+  control.removeAttribute("aria-errormessage");
+  const next = control.nextElementSibling;
+  if (next?.classList.contains("svcnb-field-error")) next.remove();
+}
+
 /** A button that copies a text and says so. */
-export function copyButton(text: () => string, label = "Copy"): HTMLButtonElement {
-  const button = h("button", { type: "button", class: "svcnb-quiet" }, label);
+export function copyButton(text: () => string, label = "Copy", what = ""): HTMLButtonElement {
+  const name = what ? `${label} ${what}` : null;
+  const button = h("button", { type: "button", class: "svcnb-quiet svcnb-copy", "aria-label": name }, label);
   button.addEventListener("click", async () => {
     button.textContent = await copied(text()) ? "Copied" : "Select it and copy by hand";
     setTimeout(() => button.textContent = label, 2_000);

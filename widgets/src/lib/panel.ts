@@ -2,10 +2,10 @@
  * The browser half of every panel: a frame with a heading, a status line with cancel, a box for failures, and the
  * button that shows what was done as Python.
  */
-import { copyButton, h, uniqueId } from "./dom.ts";
-import { type Failure, failureOf, type Model, Wire } from "./wire.ts";
+import { clearFieldError, copyButton, fieldError, h, uniqueId } from "./dom.ts";
+import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts";
 
-export { copyButton, field, h, uniqueId } from "./dom.ts";
+export { copyable, copyButton, field, h, uniqueId } from "./dom.ts";
 export { type Ask, type Failure, failureOf, type Model, PanelError } from "./wire.ts";
 
 /** What a panel's file exports as default: `export default panel("Title", (panel) => { ... });` */
@@ -31,6 +31,37 @@ export function panel(title: string, fill: Fill): Widget {
   };
 }
 
+/** What the kernel tells of the session that all panels of a client share. */
+export interface Session {
+  mode: "" | "api" | "chain";
+  address: string;
+  balance: string;
+  run_key: string;
+  has_key: boolean;
+}
+
+export type Change = "account" | "resources" | "key" | "runs" | "balance" | "code";
+
+/** What a person typed cannot be used; it is said beside the field. */
+export class FieldError extends Error {
+  constructor(readonly control: HTMLElement, message: string) {
+    super(message);
+  }
+}
+
+/** What is typed in a field, without blanks around it. */
+export function typed(control: HTMLInputElement | HTMLTextAreaElement, otherwise: string): string {
+  const text = control.value.trim();
+  if (!text) throw new FieldError(control, otherwise);
+  return text;
+}
+
+/** Errors that are about what was typed, and not about the service. */
+const OF_A_FIELD = new Set(["InvalidArgument", "InvalidType", "SigningError", "ConfigError", "MalformedValue"]);
+
+/** Asks the workbench around a panel, if there is one, to show another panel. */
+export const SHOW_PANEL = "svcnb-show-panel";
+
 /** How long something may take before the status line says that it is under way. */
 const QUIET_MS = 200;
 
@@ -44,6 +75,10 @@ export class Panel {
   private readonly failures: HTMLElement;
   private readonly silence: HTMLElement;
   private quiet: ReturnType<typeof setTimeout> | undefined;
+  private readonly onVisible = new Set<() => void>();
+  private readonly onChanges: ((changed: Set<Change>, session: Session) => void)[] = [];
+  private readonly sight: IntersectionObserver | undefined;
+  private inSight = typeof IntersectionObserver === "undefined";
 
   constructor(readonly model: Model, el: HTMLElement, title: string) {
     this.wire = new Wire(model);
@@ -75,7 +110,52 @@ export class Panel {
     });
     this.wire.onChange = () => this.showRunning();
     this.wire.onSilence = (failure) => this.silence.replaceChildren(...(failure ? [failureBox(failure)] : []));
+    this.wire.onTell("session", ({ changed, session }) => {
+      for (const heard of this.onChanges) heard(new Set(changed as Change[]), session as Session);
+    });
     el.append(this.root);
+    if (typeof IntersectionObserver !== "undefined") {
+      this.sight = new IntersectionObserver((seen) => {
+        this.inSight = seen.at(-1)!.isIntersecting;
+        this.seen();
+      });
+      this.sight.observe(this.root);
+    }
+    document.addEventListener("visibilitychange", this.seen);
+  }
+
+  /** Whether a person can see the panel: its tab is shown, and it is not scrolled away. */
+  get visible(): boolean {
+    return this.inSight && !document.hidden;
+  }
+
+  /** Calls back each time the panel comes into sight. */
+  whenVisible(back: () => void): void {
+    this.onVisible.add(back);
+  }
+
+  private readonly seen = () => {
+    if (this.visible) { for (const back of [...this.onVisible]) back(); }
+  };
+
+  /** Follows the session: what has changed, and how it is now. */
+  onSession(heard: (changed: Set<Change>, session: Session) => void): void {
+    this.onChanges.push(heard);
+  }
+
+  /** Reads something again when one of these has changed: at once if the panel is visible, else when it is again. */
+  rereads(changes: Change[], read: () => void): void {
+    let due = false;
+    const go = () => {
+      if (!due || !this.visible) return;
+      due = false;
+      read();
+    };
+    this.onSession((changed) => {
+      due ||= changes.some((change) => changed.has(change));
+      go();
+    });
+    this.whenVisible(go);
   }
 
   /** A value of the widget's state. */
@@ -98,14 +178,18 @@ export class Panel {
    * A button that does something asynchronous: it is busy while that lasts and cannot be pressed twice, and what goes
    * wrong is shown in the panel.
    */
-  button(label: string, work: () => Promise<unknown>, options: { kind?: "primary" | "quiet" | "danger" } = {}) {
+  button(
+    label: string,
+    work: () => Promise<unknown>,
+    options: { kind?: "primary" | "quiet" | "danger"; beside?: HTMLElement } = {},
+  ) {
     const button = h("button", { type: "button", class: options.kind ? `svcnb-${options.kind}` : null }, label);
     button.addEventListener("click", () => {
       if (button.getAttribute("aria-disabled") === "true") return;
       // Not `disabled`: that would take the focus away from whoever works by keyboard.
       button.setAttribute("aria-disabled", "true");
       button.setAttribute("aria-busy", "true");
-      this.attempt(work).finally(() => {
+      this.attempt(work, options.beside).finally(() => {
         button.removeAttribute("aria-disabled");
         button.removeAttribute("aria-busy");
       });
@@ -113,21 +197,27 @@ export class Panel {
     return button;
   }
 
-  /** Does something and shows its failure; true when it went well. */
-  async attempt(work: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * Does something and shows its failure; true when it went well. What is wrong with the field `beside` is said there.
+   */
+  async attempt(work: () => Promise<unknown>, beside?: HTMLElement): Promise<boolean> {
     this.clearFailure();
+    if (beside) clearFieldError(beside);
     try {
       await work();
       return true;
     } catch (error) {
-      this.showFailure(error);
+      if (error instanceof FieldError) fieldError(error.control, error.message);
+      else if (beside?.isConnected && error instanceof PanelError && OF_A_FIELD.has(error.type)) {
+        fieldError(beside, sentence(error));
+      } else this.showFailure(error);
       return false;
     }
   }
 
   /** Shows a failure and its hint until the next attempt, or until it is closed. */
   showFailure(error: unknown): void {
-    const box = failureBox(failureOf(error), () => this.clearFailure());
+    const box = failureBox(failureOf(error), () => this.clearFailure(), this.root);
     this.failures.replaceChildren(box);
     box.scrollIntoView?.({ block: "nearest" });
   }
@@ -143,6 +233,8 @@ export class Panel {
 
   close(): void {
     clearTimeout(this.quiet);
+    this.sight?.disconnect();
+    document.removeEventListener("visibilitychange", this.seen);
     this.wire.close();
     this.root.remove();
   }
@@ -185,8 +277,15 @@ export class Panel {
   }
 }
 
-function failureBox(failure: Failure, close?: () => void): HTMLElement {
-  const { message, hint, consequences = [] } = failure;
+function sentence({ message, hint }: PanelError): string {
+  const said = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`;
+  return hint ? `${said.replace(/[.]$/, "")}. ${hint}` : said;
+}
+
+function failureBox(failure: Failure, close?: () => void, root?: HTMLElement): HTMLElement {
+  const { message, hint, consequences = [], place } = failure;
+  const around = root?.parentElement?.closest(".svcnb-panel") ?? null;
+  const isElsewhere = around !== null && place && root?.querySelector("h2")?.textContent !== place;
   return h(
     "div",
     { class: "svcnb-failure" },
@@ -196,6 +295,10 @@ function failureBox(failure: Failure, close?: () => void): HTMLElement {
       h("strong", {}, message),
       consequences.length > 0 && h("ul", {}, ...consequences.map((text) => h("li", {}, text))),
       hint && h("p", {}, hint),
+      isElsewhere && h("button", {
+        type: "button",
+        onclick: () => around!.dispatchEvent(new CustomEvent(SHOW_PANEL, { detail: place })),
+      }, `Open ${place}`),
     ),
     close &&
       h("button", { type: "button", class: "svcnb-quiet", "aria-label": "Close this message", onclick: close }, "×"),

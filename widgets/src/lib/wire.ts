@@ -20,6 +20,8 @@ export interface Failure {
   message: string;
   hint: string;
   consequences?: string[];
+  /** The panel where it is repaired. */
+  place?: string;
 }
 
 /** A command that failed: what the kernel, or this side, says about it. */
@@ -27,13 +29,15 @@ export class PanelError extends Error implements Failure {
   readonly type: string;
   readonly hint: string;
   readonly consequences: string[];
+  readonly place: string;
 
-  constructor({ type, message, hint, consequences }: Failure) {
+  constructor({ type, message, hint, consequences, place }: Failure) {
     super(message);
     this.name = "PanelError";
     this.type = type;
     this.hint = hint;
     this.consequences = consequences ?? [];
+    this.place = place ?? "";
   }
 }
 

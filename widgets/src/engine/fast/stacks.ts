@@ -10,7 +10,7 @@ import { parser } from "../runtime/parser.ts";
 import { SCRIPT_NAME } from "../runtime/failure.ts";
 
 /** Whose frame it is, its function, line and column. */
-export type StackFrame = [kind: "ours" | "action", name: string, line: number, column: number];
+export type StackFrame = [kind: "ours" | "action" | "native", name: string, line: number, column: number];
 
 type Tree = Node & Record<string, unknown>;
 
@@ -47,7 +47,10 @@ interface Place {
   readonly slack: 0 | 1;
 }
 
-const MOST = 8; // V8 shows ten, counting frames that are not shown here
+const SHOWN = 10; // by V8, counting frames that are not shown here
+/** More frames than this are only certain to be V8's if the first is the action's, or of code that is the same there. */
+const SURE = 8;
+const MAKERS_OF_ETHERS = "makeError";
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 /** Own functions that call one of the action, of which V8 names the receiver: timers, listeners. */
 const CALLING = new Set(["fire", "dispatchEvent"]);
@@ -120,6 +123,10 @@ function nameAt({ names }: Survey, { offset, slack }: Place): number | null {
   return names.has(offset + slack) ? offset + slack : null;
 }
 
+function linesOfBuiltIns(frames: readonly StackFrame[]): string {
+  return frames.filter(([kind]) => kind === "native").map(([, name]) => `\n    at ${name} (<anonymous>)`).join("");
+}
+
 /**
  * Writes the lines.
  *
@@ -128,20 +135,26 @@ function nameAt({ names }: Survey, { offset, slack }: Place): number | null {
  */
 export function stackLines(source: string, frames: readonly StackFrame[], made: string): string | null {
   if (frames.every(([kind]) => kind === "ours")) return "";
-  if (frames.length > MOST) return null;
+  if (frames.length > SURE && frames[0]![0] !== "action" && frames[0]![1] !== MAKERS_OF_ETHERS) return null;
   // deno-lint-ignore no-control-regex
   if (/[^\x00-\x7f]/.test(source)) return null; // columns are counted otherwise
   const found = survey(source);
   const start = frames.findIndex(([kind]) => kind === "action");
+  if (start === -1 || start >= SHOWN) return linesOfBuiltIns(frames.slice(0, SHOWN));
   if (frames.some(([kind, name]) => kind === "ours" && CALLING.has(name))) return null;
   // Calls that code around the action stands between: the name of what was called is not that of the frame above.
   let called: string | null = made;
   if (frames.slice(0, start).some(([, name]) => name !== "construct" && name !== "apply" && name !== "made")) {
     called = null;
   }
-  let text = "";
-  for (let i = start; i < frames.length; i++) {
+  let text = linesOfBuiltIns(frames.slice(0, start));
+  for (let i = start; i < frames.length && i < SHOWN; i++) {
     const [kind, name, line, column] = frames[i]!;
+    if (kind === "native") {
+      text += linesOfBuiltIns([frames[i]!]);
+      called = null;
+      continue;
+    }
     if (kind === "ours") {
       // What the service calls `main` from is hidden; a built-in that calls back is not, and V8 names its receiver.
       if (frames.slice(i).some(([below]) => below === "action")) return null;

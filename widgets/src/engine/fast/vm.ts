@@ -73,7 +73,7 @@ export function sizeOf({ zeros, memory }: Image): number {
 }
 
 const PAGE = 65536;
-const STACK_BYTES = 400 * 1024;
+const STACK_BYTES = 960 * 1024;
 // The image alone is larger than QuickJS's own threshold: collecting it again and again would be all it does.
 const COLLECT_BYTES = 32 * 2 ** 20;
 const STRIP_SOURCE = 16; // of `qjs_compile`

@@ -73,6 +73,15 @@ export const WEB: Readonly<Record<string, (...texts: string[]) => unknown>> = {
     return Object.is(value, -0) ? "-0" : String(value);
   },
   radix: (value, radix) => Number(value).toString(Number(radix)),
+  /** What V8 says of a text that is not JSON. */
+  jsonError: (text) => {
+    try {
+      JSON.parse(JSON.parse(text!));
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  },
   date: (text) => String(Date.parse(JSON.parse(text!))),
   dateText: (name, time) => new Date(Number(time))[name as "toString"](),
 };

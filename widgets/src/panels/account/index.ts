@@ -1,5 +1,12 @@
-/** Account set-up: create or open an account in either mode, see its key once, add credit, convert. */
-import { copyButton, field, h, panel, PanelError } from "../../lib/panel.ts";
+/** Account set-up: create or open an account in either mode, see its key once, add credit, convert, transfer. */
+import { confirmed } from "../../lib/confirm.ts";
+import { copyable, field, h, panel, typed } from "../../lib/panel.ts";
+import { showSecret } from "../../lib/secret.ts";
+import { BrowserWallet } from "../signing/browser_wallet.ts";
+import { answerRequests } from "../signing/requests.ts";
+import { creditPart } from "./credit.ts";
+import { ownerChooser } from "./owner.ts";
+import { pendingPart } from "./pending.ts";
 
 interface State {
   mode: "" | "api" | "chain";
@@ -13,34 +20,19 @@ interface Setting {
   has_key: boolean;
 }
 
-const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`;
-
 export default panel("Account", (at) => {
+  const requests = h("div", { "aria-live": "polite" });
   const begin = h("div", { class: "svcnb-columns" });
   const secret = h("div", { "aria-live": "polite" });
   const opened = h("div", { hidden: true });
-  at.body.append(begin, secret, opened);
+  at.body.append(requests, begin, secret, opened);
+  const wallet = new BrowserWallet(at);
+  answerRequests(at, requests, wallet);
 
   // --- before: create or open -----------------------------------------------------------------------------------
 
-  const owner = h("p", { class: "svcnb-muted" });
-  const ownerKey = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
-  const ownerField = field("Private key of the owner", ownerKey, "It stays in the kernel and is saved nowhere.");
-  at.watch<string>("owner_address", (address) => {
-    owner.textContent = address ? `Its owner: ${address}` : "";
-    ownerField.hidden = address !== "";
-  });
-  const withOwner = async () => {
-    if (ownerKey.value) {
-      await at.call("use_owner", { key: ownerKey.value }, "Reading the key");
-      ownerKey.value = "";
-    }
-  };
-
   const name = h("input", { type: "text", autocomplete: "off", placeholder: "treasury" });
   const key = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
-  const own = at.button("Open the client's own", () => at.call("open_with_key", {}, "Opening the account"));
-  own.hidden = true;
   begin.append(
     h(
       "section",
@@ -49,144 +41,60 @@ export default panel("Account", (at) => {
       h("p", { class: "svcnb-muted" }, "The service manages the account; a key opens it."),
       field("Name", name),
       at.button("Create", async () => {
-        const made = await at.call<{ api_key: string }>("create", { name: name.value }, "Creating the account");
-        showKey(made.api_key);
-      }, { kind: "primary" }),
+        const args = { name: typed(name, "Type a name for the account.") };
+        const made = await at.call<{ api_key: string }>("create", args, "Creating the account");
+        const warning =
+          "Anyone who has it owns the account, and a lost key cannot be replaced. Store it in a safe place.";
+        showSecret(secret, "account key", warning, made.api_key, () => opened.querySelector("button")?.focus());
+      }, { kind: "primary", beside: name }),
       h("hr", {}),
       field("Account key or usage key", key, "It stays in the kernel and is not saved with the notebook."),
-      h(
-        "div",
-        { class: "svcnb-row" },
-        at.button("Open", async () => {
-          if (!key.value.trim()) {
-            throw new PanelError({ type: "NoKey", message: "No key was typed.", hint: "Paste a key." });
-          }
-          await at.call("open_with_key", { api_key: key.value }, "Opening the account");
-          key.value = "";
-        }),
-        own,
-      ),
+      at.button("Open", async () => {
+        await at.call("open_with_key", { api_key: typed(key, "Paste a key.") }, "Opening the account");
+        key.value = "";
+      }, { beside: key }),
     ),
   );
+  const owner = ownerChooser(at);
   const chainName = h("input", { type: "text", autocomplete: "off", placeholder: "treasury" });
   const chainCard = h(
     "section",
     { class: "svcnb-card", "aria-label": "ChainSecured mode" },
     h("h3", {}, "ChainSecured mode"),
     h("p", { class: "svcnb-muted" }, "A wallet owns the account on the chain; it signs every change and pays its gas."),
-    owner,
-    ownerField,
     field("Name on the chain", chainName),
     h(
       "div",
       { class: "svcnb-row" },
       at.button("Create on the chain", async () => {
-        await withOwner();
-        await at.call("create_on_chain", { name: chainName.value }, "Opening the account on the chain");
-      }, { kind: "primary" }),
+        const args = { name: typed(chainName, "Type a name for the account.") };
+        await owner.ready();
+        await at.call("create_on_chain", args, "Creating the account on the chain");
+      }, { kind: "primary", beside: chainName }),
       at.button("Open what it owns", async () => {
-        await withOwner();
+        await owner.ready();
         await at.call("open_on_chain", {}, "Looking for the account");
       }),
     ),
   );
   begin.append(chainCard);
 
-  /** The one moment in which the key is shown; it is nowhere but here and in the kernel. */
-  const showKey = (text: string) => {
-    const done = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
-    done.addEventListener("click", () => {
-      secret.replaceChildren();
-      find(opened, "button")?.focus();
-    });
-    secret.replaceChildren(
-      h(
-        "div",
-        { class: "svcnb-notice" },
-        h(
-          "div",
-          {},
-          h("strong", {}, "This is the account key. It is shown this once."),
-          h("p", {}, "Whoever has it owns the account, and a lost key cannot be replaced. Store it in a safe place."),
-          h("code", { class: "svcnb-key" }, text),
-          h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy the key"), done),
-        ),
-      ),
-    );
-    done.focus();
-  };
+  // --- after: credit, conversion, transfer ------------------------------------------------------------------------
 
-  // --- after: credit and conversion -----------------------------------------------------------------------------
-
-  const facts = h("table", {});
-  const page = h("div", { "aria-live": "polite" });
-  const amount = h("select", {});
-  const method = h("select", {}, h("option", { value: "card" }, "card"), h("option", { value: "crypto" }, "crypto"));
-  const refresh = at.button("Read the credit", () => at.call("refresh", {}, "Reading the credit"));
-
-  const pay = async () => {
-    const asked = { cents: Number(amount.value), method: method.value };
-    const begun = await at.call<{ page: string; payment: string }>("pay", asked, "Beginning the payment");
-    const link = h("a", { href: begun.page, target: "_blank", rel: "noopener" }, "Open the processor's page");
-    page.replaceChildren(
-      h(
-        "div",
-        { class: "svcnb-notice" },
-        h(
-          "div",
-          {},
-          h("strong", {}, `Pay ${dollars(asked.cents)} at the processor.`),
-          begun.page
-            ? h(
-              "p",
-              {},
-              link,
-              " in another tab. The credit appears here when it is through; Cancel only ends the waiting.",
-            )
-            : h(
-              "p",
-              {},
-              `Payment ${begun.payment}: finish it with the processor's client library or in its dashboard.`,
-            ),
-        ),
-      ),
-    );
-    if (begun.page) link.focus();
-    try {
-      await at.call("wait_for_payment", {}, "Waiting for the payment");
-    } finally {
-      page.replaceChildren();
-    }
-  };
+  const facts = h("table", { class: "svcnb-facts" });
+  const credit = creditPart(at);
+  const pending = pendingPart(at);
 
   const steps = h("div", { "aria-live": "polite" });
-  const convert = at.button("Convert to ChainSecured …", async () => {
-    await withOwner();
-    const refused = await at.call("convert", {}, "Looking at what would happen").then(() => null, (error) => error);
-    if (!(refused instanceof PanelError) || refused.type !== "NotConfirmed") throw refused;
-    const sure = at.button("Convert, for good", async () => {
-      await at.call("convert", { confirm: true }, "Converting");
-      steps.replaceChildren();
-    }, { kind: "danger" });
-    const back = h("button", { type: "button" }, "Leave it as it is");
-    back.addEventListener("click", () => {
-      steps.replaceChildren();
-      convert.focus();
-    });
-    steps.replaceChildren(
-      h(
-        "div",
-        { class: "svcnb-failure" },
-        h(
-          "div",
-          {},
-          h("strong", {}, refused.message),
-          h("ul", {}, ...refused.consequences.map((text) => h("li", {}, text))),
-          h("div", { class: "svcnb-row" }, sure, back),
-        ),
-      ),
+  const convert: HTMLButtonElement = at.button("Convert to ChainSecured …", async () => {
+    await owner.ready();
+    await confirmed(
+      at,
+      steps,
+      convert,
+      "Convert, for good",
+      (confirm) => at.call("convert", { confirm }, confirm ? "Converting" : "Looking at what would happen"),
     );
-    back.focus(); // the harmless one
   });
   const conversion = h(
     "details",
@@ -195,30 +103,51 @@ export default panel("Account", (at) => {
     h(
       "p",
       { class: "svcnb-muted" },
-      "From API mode to ChainSecured. Irreversible, so it is shown first and asked again.",
+      "From API mode to ChainSecured. It cannot be undone, so what would happen is shown first.",
     ),
     convert,
     steps,
   );
+
+  const to = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
+  const question = h("div", { "aria-live": "polite" });
+  const hand: HTMLButtonElement = at.button("Transfer the account …", async () => {
+    const args = { to: typed(to, "Type the address of the new owner.") };
+    await confirmed(
+      at,
+      question,
+      hand,
+      "Transfer, for good",
+      (confirm) => at.call("transfer", { ...args, confirm }, confirm ? "Transferring" : "Looking at what would happen"),
+    );
+    if (at.get<State>("state").mode === "") to.value = "";
+  }, { beside: to });
+  const transfer = h(
+    "details",
+    {},
+    h("summary", {}, "Transfer the account to another wallet"),
+    field("New owner", to, "Its address. It must be able to sign on this chain."),
+    hand,
+    question,
+  );
+
+  const leave = at.button("Use another account", () => at.call("leave", {}, "Closing the account"), { kind: "quiet" });
   opened.append(
     h("div", { class: "svcnb-scroll" }, facts),
-    h(
-      "section",
-      { class: "svcnb-card", "aria-label": "Credit" },
-      h("h3", {}, "Credit"),
-      h("div", { class: "svcnb-columns" }, field("Amount", amount), field("Pay by", method)),
-      h("div", { class: "svcnb-row" }, at.button("Add credit", pay, { kind: "primary" }), refresh),
-      page,
-    ),
+    h("div", { class: "svcnb-row" }, leave),
+    credit.element,
     conversion,
+    transfer,
   );
+  at.body.append(pending.element);
 
   at.watch<State>("state", ({ mode, address, hash, balance }) => {
     begin.hidden = mode !== "";
     opened.hidden = mode === "";
     conversion.hidden = mode !== "api";
-    if (mode === "api") conversion.insertBefore(ownerField, convert);
-    else chainCard.insertBefore(ownerField, owner.nextSibling);
+    transfer.hidden = mode !== "chain";
+    if (mode === "api") conversion.insertBefore(owner.element, convert);
+    else if (mode === "") chainCard.insertBefore(owner.element, chainCard.children[2] ?? null);
     const rows: [string, string][] = [
       ["Mode", mode === "chain" ? "ChainSecured: a wallet owns it" : "API mode"],
       [mode === "chain" ? "Owner" : "Wallet of the account", address],
@@ -231,7 +160,7 @@ export default panel("Account", (at) => {
           "tr",
           {},
           h("th", { scope: "row" }, label),
-          h("td", {}, value.startsWith("0x") ? h("code", {}, value) : value),
+          h("td", {}, value.startsWith("0x") ? copyable(value, label.toLowerCase()) : value),
         )
       ),
     );
@@ -239,11 +168,10 @@ export default panel("Account", (at) => {
 
   void at.attempt(async () => {
     const { packages, has_key } = await at.call<Setting>("setting", {}, "Opening");
-    amount.replaceChildren(...packages.map((cents) => h("option", { value: cents }, dollars(cents))));
-    own.hidden = !has_key;
+    credit.offer(packages);
+    if (has_key && at.get<State>("state").mode === "") await at.call("open_with_key", {}, "Opening the account");
+    await pending.read();
   });
+  at.rereads(["account", "resources"], () => void pending.read().catch(() => {}));
+  return () => wallet.stop();
 });
-
-function find(element: HTMLElement, selector: string): HTMLElement | null {
-  return element.querySelector(selector);
-}

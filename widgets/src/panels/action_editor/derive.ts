@@ -45,7 +45,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       h(
         "div",
         { class: "svcnb-columns" },
-        field("Name", name, "The identifier that the template reads."),
+        field("Name of the constant", name, "The identifier that the template reads."),
         field("Version", version, "Of the agreement between template and constant."),
       ),
       field("Constant", constant, "JSON."),

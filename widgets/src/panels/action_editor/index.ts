@@ -3,12 +3,15 @@ import type { Editor, Mark, Module, Names, Options } from "../../codemirror/inte
 import { changeBetween } from "../../lib/change.ts";
 import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";
 import { codeEditor } from "../../lib/code_editor.ts";
-import { field, h, type Panel, panel, type Widget } from "../../lib/panel.ts";
+import { field, h, type Panel, panel, PanelError, type Widget } from "../../lib/panel.ts";
 import { mountPlain } from "../../lib/plain_editor.ts";
+import { followResources, NOTHING, offer, type Resources } from "../../lib/resources.ts";
 import { deriveCard } from "./derive.ts";
 import { identity } from "./identity.ts";
 import { type Account, standing } from "./standing.ts";
 import { type Outcome, outcome } from "./outcome.ts";
+import { runWith } from "./run_with.ts";
+import { verifyPart } from "./verify.ts";
 
 interface Setup {
   names: Names;
@@ -16,6 +19,7 @@ interface Setup {
   params: string;
   name: string;
   has_key: boolean;
+  examples: { name: string; source: string; params: string }[];
 }
 
 /** How long one may pause between keystrokes before the kernel hears of them. */
@@ -36,6 +40,15 @@ class View {
   private readonly identity = identity(() => this.rebase());
   private readonly standing;
   private readonly results = h("div", { "aria-live": "polite" });
+  private readonly stale = h("p", { class: "svcnb-notice svcnb-stale", role: "status", hidden: true });
+  private readonly example = h("select");
+  private readonly cancel = h("button", { type: "button", hidden: true }, "Cancel");
+  private readonly running = h("span", { class: "svcnb-muted", role: "status" });
+  private readonly with;
+  private readonly verify;
+  private examples: Setup["examples"] = [];
+  private resources: Resources = NOTHING;
+  private ran: { source: string; params: string } | null = null;
   private readonly notes = h("p", { class: "svcnb-hint", hidden: true });
   private readonly jsonNote = h("p", { class: "svcnb-bad", role: "alert", hidden: true });
   private readonly name = h("input", { type: "text", autocomplete: "off", placeholder: "increment" });
@@ -46,6 +59,7 @@ class View {
   private marks: Mark[] = [];
   private pause: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
+  private readResources: () => Promise<void> = () => Promise.resolve();
 
   constructor(private readonly at: Panel, load: Load) {
     const editorHost = h("div", { class: "svcnb-editor" });
@@ -63,12 +77,27 @@ class View {
       text: "",
       label: "Parameters",
       language: "json",
-      changed: () => this.later(),
+      changed: () => this.paramsTyped(),
       submit,
     });
     this.runButton = at.button("Run", () => this.run(), { kind: "primary" });
-    this.standing = standing(() => at.call<Account>("look_up", {}, "Reading the account"), at);
+    this.with = runWith(at, {
+      params: () => this.params.text(),
+      setParams: (text) => this.params.replace(text),
+      resources: () => this.resources,
+      keyChanged: () => this.outdate("another key was chosen"),
+    });
+    this.verify = verifyPart(at);
+    this.standing = standing(() => at.call<Account>("look_up", {}, "Reading the account"), at, {
+      source: () => this.source.text(),
+      wallet: () => this.with.wallet(),
+      name: this.name,
+      registered: () => this.rebase(),
+      resources: () => this.resources,
+    });
+    const use = h("button", { type: "button", onclick: () => this.useExample() }, "Use this example");
     at.body.append(
+      h("div", { class: "svcnb-row" }, field("Example", this.example), use),
       editorHost,
       this.notes,
       h("div", { class: "svcnb-columns" }, this.identity.element, this.standing.element),
@@ -83,18 +112,34 @@ class View {
         ),
         paramsHost,
         this.jsonNote,
+        this.with.walletPart,
+        this.with.keyPart,
         h(
           "div",
           { class: "svcnb-row" },
           this.runButton,
+          this.cancel,
+          this.running,
           at.button("May this key run it?", () => this.explain(), { kind: "quiet" }),
           h("span", { class: "svcnb-muted" }, "Ctrl-Enter runs. A cent a second; a failed run costs nothing."),
         ),
+        this.stale,
         this.results,
+        this.verify.element,
       ),
       deriveCard(at, () => this.source.text(), (derived) => this.source.replace(derived)),
-      this.registerCard(),
     );
+    const follow = followResources(at, (found) => {
+      this.resources = found;
+      this.with.offer(found);
+      this.standing.offer(found);
+    });
+    this.readResources = follow.read;
+    at.onSession((changed, session) => {
+      if (changed.has("account")) this.outdate("another account was opened");
+      if (session.mode === "" && !session.has_key) this.standing.closed();
+    });
+    at.rereads(["account", "resources"], () => this.standing.read());
     this.show(text);
     at.model.on("change:source", this.followed as never);
     this.begin(load, editorHost, paramsHost, submit);
@@ -122,8 +167,12 @@ class View {
       this.name.value = setup.name;
       this.params.replace(setup.params);
       this.show(this.source.text());
-      if (setup.has_key) this.standing.read();
-      else this.standing.closed();
+      this.examples = setup.examples;
+      offer(this.example, setup.examples.map(({ name }, index) => [String(index), name]));
+      if (setup.has_key || (await at.call<{ mode: string }>("shared")).mode) {
+        void this.readResources().catch(() => {});
+        this.standing.read();
+      } else this.standing.closed();
       const { mount } = await load(at);
       if (this.closed) return;
       const begun = { source: this.source, params: this.params };
@@ -140,7 +189,7 @@ class View {
         text: begun.params.text(),
         label: "Parameters",
         language: "json",
-        changed: () => this.later(),
+        changed: () => this.paramsTyped(),
         submit,
       });
       begun.source.destroy();
@@ -160,7 +209,36 @@ class View {
 
   private typed(now: string): void {
     this.show(now);
+    if (this.ran && now !== this.ran.source) this.outdate("the source has changed");
     this.later();
+  }
+
+  private paramsTyped(): void {
+    if (this.ran && this.params.text() !== this.ran.params) this.outdate("the parameters have changed");
+    this.later();
+  }
+
+  /** Marks the result as one of an earlier state. */
+  private outdate(why: string): void {
+    if (!this.ran || this.results.childElementCount === 0) return;
+    this.ran = null;
+    this.stale.textContent = `Out of date: ${why} since this run.`;
+    this.stale.hidden = false;
+    this.results.classList.add("svcnb-outdated");
+  }
+
+  private fresh(...shown: HTMLElement[]): void {
+    this.stale.hidden = true;
+    this.results.classList.remove("svcnb-outdated");
+    this.results.replaceChildren(...shown);
+  }
+
+  private useExample(): void {
+    const chosen = this.examples[Number(this.example.value)];
+    if (!chosen) return;
+    this.source.replace(chosen.source);
+    this.params.replace(chosen.params);
+    this.source.focus();
   }
 
   /** Everything that follows from the bytes alone, at once. */
@@ -213,8 +291,9 @@ class View {
       JSON.parse(text);
       return true;
     } catch (error) {
-      this.jsonNote.textContent = `No JSON yet: ${(error as Error).message}`;
+      this.jsonNote.textContent = `The parameters are not valid JSON: ${(error as Error).message}`;
       this.jsonNote.hidden = false;
+      this.outdate("the parameters are not valid JSON");
       return false;
     }
   }
@@ -226,8 +305,35 @@ class View {
       return;
     }
     const args = { source: this.source.text(), params: this.params.text() };
-    const found = await this.at.call<Outcome>("run", args, "Running");
-    this.results.replaceChildren(outcome(found, (line, column) => this.source.goTo(line, column)));
+    this.fresh();
+    this.ran = args;
+    const begun = performance.now();
+    const call = this.at.call<Outcome>("run", args, "Running");
+    const running = this.at.wire.running.at(-1);
+    this.cancel.onclick = () => running?.cancel();
+    this.cancel.hidden = false;
+    const tick = () => {
+      const seconds = Math.floor((performance.now() - begun) / 1000);
+      this.running.textContent = `Running … ${seconds > 0 ? `${seconds} s` : ""}`;
+    };
+    tick();
+    const timer = setInterval(tick, 1_000);
+    let found: Outcome;
+    try {
+      found = await call;
+    } catch (error) {
+      if (error instanceof PanelError && error.type === "Forbidden") this.fresh(this.forbidden());
+      throw error;
+    } finally {
+      clearInterval(timer);
+      this.cancel.hidden = true;
+      this.running.textContent = "";
+    }
+    this.fresh(outcome(found, (line, column) => this.source.goTo(line, column)));
+    if (found.ok) this.verify.offer(found.response, args.params);
+    if (args.source !== this.source.text() || args.params !== this.params.text()) {
+      this.outdate("something has changed");
+    }
     if (!found.ok && found.line !== null && args.source === this.source.text()) {
       const thrown: Mark = {
         line: found.line,
@@ -244,36 +350,19 @@ class View {
     const { permitted, text, repair } = await this.at.call<{ permitted: boolean; text: string; repair: string }>(
       "explain",
       args,
-      "Looking at groups and keys",
+      "Reading groups and keys",
     );
-    this.results.replaceChildren(
+    this.ran = { source: args.source, params: this.params.text() };
+    this.fresh(
       h("h3", { class: permitted ? "svcnb-good" : "svcnb-bad" }, permitted ? "✓ It may" : "✗ It may not"),
       h("pre", { tabindex: "0" }, text),
       ...(repair ? [h("h3", {}, "What repairs it"), h("pre", { tabindex: "0" }, repair)] : []),
     );
   }
 
-  private registerCard(): HTMLElement {
-    const done = h("p", { role: "status" });
-    const register = this.at.button("Register", async () => {
-      const args = { source: this.source.text(), name: this.name.value };
-      await this.at.call("register", args, "Registering");
-      done.textContent = `Registered as ${args.name}. Registering grants nothing: groups do.`;
-      this.rebase();
-      this.standing.read();
-    });
-    return h(
-      "details",
-      {},
-      h("summary", {}, "Register it with the account"),
-      h(
-        "div",
-        { class: "svcnb-card" },
-        field("Name", this.name, "Costs one cent. The name stands in lists, beside the hashed CID."),
-        h("div", { class: "svcnb-row" }, register),
-        done,
-      ),
-    );
+  /** What to do when the key may not run the action: ask why. */
+  private forbidden(): HTMLElement {
+    return h("div", { class: "svcnb-row" }, this.at.button("Why was it refused?", () => this.explain()));
   }
 
   /** From now on changes are told against the present text. */

@@ -1,5 +1,7 @@
-/** What the account knows of the action: its name there, and the groups that permit it. */
-import { h, type Panel } from "../../lib/panel.ts";
+/** What the account knows of the action: its name there and the groups that permit it; both can be changed here. */
+import { clearFieldError } from "../../lib/dom.ts";
+import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
+import { newGroup, offer, type Resources } from "../../lib/resources.ts";
 
 export interface Account {
   /** Name by hashed CID. */
@@ -13,29 +15,86 @@ export interface Standing {
   show(hashed: string): void;
   /** Reads the account again. */
   read(): void;
+  /** Groups to choose from. */
+  offer(found: Resources): void;
   /** There is no key, so nothing can be read. */
   closed(): void;
 }
 
-export function standing(look: () => Promise<Account>, at: Panel): Standing {
+interface Work {
+  source: () => string;
+  /** The wallet that is chosen for the run; an empty text for none. */
+  wallet: () => string;
+  name: HTMLInputElement;
+  registered: () => void;
+  resources: () => Resources;
+}
+
+export function standing(look: () => Promise<Account>, at: Panel, work: Work): Standing {
   const text = h("div", { class: "svcnb-standing" }, h("p", { class: "svcnb-muted" }, "Not read yet."));
+  const said = h("p", { role: "status", class: "svcnb-good" });
   let account: Account | null = null;
   let shown = "";
   const show = (hashed: string) => {
+    if (hashed !== shown) said.textContent = "";
     shown = hashed;
     if (account) text.replaceChildren(...told(account, hashed));
   };
-  const refresh = at.button("Read again", async () => {
+  const read = async () => {
     account = await look();
     show(shown);
-  }, { kind: "quiet" });
+  };
+  const refresh = at.button("Refresh", read, { kind: "quiet" });
+
+  const register = at.button("Register", async () => {
+    const args = { source: work.source(), name: typed(work.name, "Type a name for the action.") };
+    await at.call("register", args, "Registering");
+    await read();
+    work.registered();
+    said.textContent = `Registered as ${args.name}. Only a group permits it to run.`;
+  }, { beside: work.name });
+
+  const group = h("select");
+  const form = h("div", { "aria-live": "polite" });
+  const allow = at.button("Allow in group", async () => {
+    if (!group.value) throw new FieldError(group, "Create a group first: New group.");
+    const args = { source: work.source(), group: Number(group.value), wallet: work.wallet() };
+    await at.call("allow", args, "Allowing the action");
+    await read();
+    said.textContent = `Allowed in group ${args.group}${args.wallet ? ", with the chosen wallet" : ""}.`;
+  }, { kind: "primary" });
+  const create = newGroup(at, form, work.resources, (id) => {
+    const known = [...group.options].some(({ value }) => value === String(id));
+    if (!known) group.append(h("option", { value: id }, `group ${id}`));
+    group.value = String(id);
+    allow.focus();
+  });
+  const controls = h(
+    "div",
+    {},
+    h("div", { class: "svcnb-row" }, field("Name of the action", work.name), register),
+    h("div", { class: "svcnb-row" }, field("Group", group), allow, create.button),
+    h("p", { class: "svcnb-hint" }, "Allows this action, and the wallet chosen under Parameters, in the group."),
+    form,
+    said,
+  );
+  controls.hidden = true;
   return {
-    element: h("div", { class: "svcnb-card" }, h("h3", {}, "In this account"), text, refresh),
+    element: h("div", { class: "svcnb-card" }, h("h3", {}, "In this account"), text, refresh, controls),
     show,
     read: () => refresh.click(),
+    offer({ mode, groups }): void {
+      controls.hidden = refresh.hidden = mode === "";
+      offer(group, groups.map(({ id, name }) => [String(id), `${name || "group"} (${id})`]), group.value);
+      if (groups.length > 0) clearFieldError(group);
+      if (!group.value && groups.length > 0) group.value = String(groups.at(-1)!.id);
+    },
     closed(): void {
-      refresh.hidden = true;
-      text.replaceChildren(h("p", { class: "svcnb-muted" }, "The client has no key, so no account is compared with."));
+      account = null;
+      controls.hidden = refresh.hidden = true;
+      text.replaceChildren(
+        h("p", { class: "svcnb-muted" }, "No account is open. Create or open one to register and allow this action."),
+      );
     },
   };
 }

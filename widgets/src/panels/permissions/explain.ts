@@ -1,7 +1,8 @@
 /** Why a key may run an action with a wallet, or which link is missing. */
 import { drawing } from "../../lib/drawing.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
-import { brief, type Kind, type Row } from "./matrix.ts";
+import { brief } from "../../lib/resources.ts";
+import type { Kind, Row } from "./matrix.ts";
 
 interface Explanation {
   allowed: boolean;

@@ -1,12 +1,15 @@
 /** Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first. */
 import { field, h, type Panel, panel } from "../../lib/panel.ts";
+import { newGroup, newUsageKey, newWallet, type Resources } from "../../lib/resources.ts";
 import { explainer } from "./explain.ts";
-import { matrix, type Shown, Ticks } from "./matrix.ts";
+import { EVERY_GROUP, matrix, type Shown, Ticks } from "./matrix.ts";
 import { type Write, writeList } from "./writes.ts";
 
 interface State extends Shown {
   ready: boolean;
   managed: boolean;
+  /** Whether wallets, groups and keys can be created here. */
+  creates: boolean;
   /** The wallet whose account it is; an empty text where the service manages it. */
   owner: string;
   warnings: string[];
@@ -54,15 +57,29 @@ export default panel("Permissions", (at) => {
     });
   };
 
+  const read = () => at.attempt(() => at.call("read", {}, "Reading the account"));
+  /** Wallets, groups and keys as the forms need them. */
+  const held = (): Resources => ({
+    mode: state.owner ? "chain" : "api",
+    wallets: [],
+    groups: state.groups,
+    keys: [],
+    run_key: "",
+  });
+  const form = h("div", { "aria-live": "polite" });
+  const make = h(
+    "div",
+    { class: "svcnb-row" },
+    newWallet(at, form, held, () => {}).button,
+    newGroup(at, form, held, () => {}).button,
+    newUsageKey(at, form, held, () => {}).button,
+  );
   filter.addEventListener("input", draw);
   at.body.append(
     notes,
-    h(
-      "div",
-      { class: "svcnb-row" },
-      field("Filter", filter),
-      at.button("Read again", () => at.call("read", {}, "Reading the account")),
-    ),
+    make,
+    form,
+    h("div", { class: "svcnb-row" }, field("Filter", filter), at.button("Refresh", () => read())),
     place,
     pending,
     explain.element,
@@ -70,10 +87,20 @@ export default panel("Permissions", (at) => {
   at.watch<State>("state", (now) => {
     state = now;
     notes.replaceChildren(...remarks(state));
-    forget();
+    make.hidden = !state.creates;
+    // Ticks that are not applied yet stay: a wallet may be created between them.
+    const kept = ticks.changes.filter(({ kind, id, group }) =>
+      state.rows.some((row) => row.kind === kind && row.id === id) &&
+      (group === EVERY_GROUP || state.groups.some((column) => column.id === group))
+    );
+    ticks = new Ticks(state.on);
+    for (const change of kept) ticks.set(change);
+    draw();
+    changed();
     explain.offer(state.rows);
   });
-  at.attempt(() => at.call("read", {}, "Reading the account"));
+  at.rereads(["account", "resources"], () => void read());
+  void read();
 });
 
 function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElement[] {
@@ -84,12 +111,11 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
     );
   } else if (ready && !managed) {
     found.push(notice("This account is ChainSecured, or the key is unknown.", [
-      "Its owner changes permissions on the chain: PermissionsPanel(svc, owner=...). Here they can be looked at.",
+      "Its owner changes permissions on the chain: open it with the owner's wallet under Account. Here they are shown.",
     ]));
   }
   if (ready && groups.length === 0) {
-    const subject = owner ? "mine" : "svc";
-    found.push(h("p", { class: "svcnb-muted" }, `The account has no groups yet: ${subject}.groups.create("signers").`));
+    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups yet. Create one: New group."));
   }
   if (warnings.length > 0) found.push(notice("Beware", warnings));
   return found;

@@ -1,5 +1,6 @@
 /** The matrix: a table of boxes to tick, walked through by arrow keys. */
 import { h } from "../../lib/panel.ts";
+import { brief } from "../../lib/resources.ts";
 
 export type Kind = "action" | "wallet" | "key";
 
@@ -206,9 +207,4 @@ function walk(table: HTMLElement): void {
     event.preventDefault();
     go(box, found());
   });
-}
-
-/** A hash or an address, so that both ends are seen. */
-export function brief(text: string): string {
-  return /^(0x[0-9a-f]{40,}|Qm\w{44})$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-6)}` : text;
 }

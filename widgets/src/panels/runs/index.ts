@@ -45,7 +45,7 @@ class View {
         "div",
         { class: "svcnb-row" },
         this.live,
-        at.button("Read now", () => this.read(), { kind: "quiet" }),
+        at.button("Refresh", () => this.read(), { kind: "quiet" }),
       ),
       this.filters.element,
       this.charts,
@@ -63,19 +63,15 @@ class View {
       if (this.more.open && this.drawings.childElementCount === 0) this.at.attempt(() => this.draw());
     });
     at.watch<Filters>("filters", (filters) => this.filters.set(filters));
-    document.addEventListener("visibilitychange", this.seen);
+    at.whenVisible(() => void this.follow());
+    at.rereads(["account", "resources", "runs"], () => void this.follow());
     this.follow(true);
   }
 
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
-    document.removeEventListener("visibilitychange", this.seen);
   }
-
-  private readonly seen = () => {
-    if (!document.hidden) this.follow();
-  };
 
   private get isLive(): boolean {
     return this.live.getAttribute("aria-pressed") === "true";
@@ -90,7 +86,7 @@ class View {
   /** Reads, and again after a while; a failure is shown once and does not stop the panel from trying. */
   private async follow(first = false): Promise<void> {
     clearTimeout(this.timer);
-    if (this.closed || (!first && (!this.isLive || document.hidden))) return;
+    if (this.closed || (!first && (!this.isLive || !this.at.visible))) return;
     try {
       await this.read();
       if (this.failed) this.at.clearFailure();
@@ -114,7 +110,7 @@ class View {
     this.empty.hidden = answer.rows.length > 0;
     this.empty.textContent = this.filters.isFiltering()
       ? "No run fits these filters."
-      : "Nothing ran yet. Runs of this client appear here by themselves: svc.run(action).";
+      : "Nothing ran yet. Run an action under Actions, or in a cell: svc.run(action). Its run appears here.";
   }
 
   /** In the kernel, and so only when asked for: that takes a second. */

@@ -75,7 +75,7 @@ export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
 /** How long an envelope is still good, for people; `left` is in seconds. */
 export function validity(left: number, windowS: number): { text: string; good: boolean } {
   if (left > 2 * windowS) return { text: "It is issued too far in the future.", good: false };
-  if (left <= 0) return { text: "It has expired. Take the present time and sign again.", good: false };
+  if (left <= 0) return { text: "It has expired. Use current time and sign again.", good: false };
   const whole = Math.floor(left);
   return { text: `good for ${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`, good: true };
 }

@@ -257,7 +257,7 @@ export default panel("Signing", (at) => {
       h("h3", {}, "The envelope"),
       shown,
       h("p", {}, h("strong", {}, "Digest "), digest),
-      h("div", { class: "svcnb-row" }, button, at.button("Take the present time", present), countdown),
+      h("div", { class: "svcnb-row" }, button, at.button("Use current time", present), countdown),
       result,
     );
     flow.addEventListener("change", () => {

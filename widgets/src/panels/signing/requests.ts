@@ -1,9 +1,20 @@
-/** What Python asks for through a `BrowserSigner`: shown in words first, then the wallet is asked. */
+/** Questions of the kernel before something is signed: shown in words first, then the wallet is asked. */
 import { type Ask, h, type Panel, PanelError } from "../../lib/panel.ts";
 import type { Envelope } from "../../lib/typed_data.ts";
 import { type Chain, requireChain, sendTransaction, signTypedData } from "../../lib/wallet.ts";
 import { digestOf, PURPOSES, table, validity } from "./envelope.ts";
 import type { BrowserWallet } from "./browser_wallet.ts";
+
+interface Write {
+  what: string;
+  function: string;
+  arguments: [string, string][];
+  sender: string;
+  through: string;
+  gas: number;
+  cost: string;
+  max_cost: string;
+}
 
 interface Decoded {
   known: boolean;
@@ -62,8 +73,10 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     ask.signal.addEventListener("abort", answered);
     card(
       ask,
-      "Python waits for a wallet",
-      [h("p", {}, "Choose a wallet below, or connect the first one now.")],
+      "Choose a wallet",
+      wallet.element.isConnected
+        ? [h("p", {}, "Choose a wallet below, or connect the first one now.")]
+        : [h("p", {}, "Choose a wallet, or connect the first one now."), wallet.element],
       "Connect a wallet",
       () => wallet.connect(ask.args.chain as Chain | undefined),
     );
@@ -79,7 +92,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     const until = performance.now() / 1000 + windowS;
     const { shown, button } = card(
       ask,
-      `Python asks for a signature: ${purpose?.[0] ?? typedData.primaryType}`,
+      `Signature needed: ${purpose?.[0] ?? typedData.primaryType}`,
       [
         h("p", {}, purpose?.[1] ?? "This is none of the four envelopes. Sign it only if you know what it is."),
         table(typedData),
@@ -108,7 +121,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     const told = ask.args.decoded as Decoded;
     card(
       ask,
-      "Python asks for a transaction",
+      "Transaction to confirm",
       [
         h("p", {}, h("strong", {}, `This will ${told.what}.`)),
         told.known
@@ -135,6 +148,35 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
         if (ask.args.chain) await requireChain(chosen.wallet, ask.args.chain as Chain);
         return await sendTransaction(chosen.wallet, ask.args.fields as Record<string, unknown>);
       },
+    );
+  });
+
+  // A key in the kernel signs: the person confirms here, where a wallet of the browser would ask itself.
+  panel.wire.onAsk("confirm", (ask) => {
+    const write = ask.args as unknown as Write;
+    card(
+      ask,
+      "Transaction to confirm",
+      [
+        h("p", {}, h("strong", {}, `This will ${write.what}.`)),
+        h(
+          "table",
+          {},
+          ...[
+            ["function", write.function],
+            ...write.arguments,
+            ["wallet", write.sender],
+            ["signed by", write.through],
+            ["gas", write.gas.toLocaleString("en")],
+            ["costs about", write.cost],
+            ["costs at most", write.max_cost],
+          ].filter(([, value]) => value).map(([name, value]) =>
+            h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
+          ),
+        ),
+      ],
+      "Sign and send",
+      () => Promise.resolve(true),
     );
   });
 }

@@ -1,5 +1,6 @@
 /** Triggers: actions that run by themselves, made, switched and watched. */
 import { h, panel } from "../../lib/panel.ts";
+import { throughProxy } from "../../lib/proxy.ts";
 import { maker } from "./create.ts";
 import { type Trigger, watcher } from "./runs.ts";
 
@@ -14,12 +15,12 @@ interface Begun {
 const KINDS: Record<string, string> = { webhook: "webhook", schedule: "schedule", chain_event: "chain event" };
 
 export default panel("Triggers", (at) => {
-  const door = h("div", {});
+  const approval = h("div", {});
   const list = h("div", {});
-  const room = h("div", { hidden: true });
+  const content = h("div", { hidden: true });
   const watch = watcher(at);
-  const again = at.button("Read again", () => refresh(), { kind: "quiet" });
-  at.body.append(door, room);
+  const again = at.button("Refresh", () => refresh(), { kind: "quiet" });
+  at.body.append(approval, content);
 
   const refresh = async () => show(await at.call<Trigger[]>("read", {}, "Reading the triggers"));
 
@@ -86,13 +87,13 @@ export default panel("Triggers", (at) => {
     return place;
   };
 
-  const enter = ({ approved, page, email, chains = [], cost = "" }: Begun) => {
-    room.hidden = !approved;
-    if (!approved) return door.replaceChildren(admission(page ?? ""));
-    door.replaceChildren(
-      h("div", { class: "svcnb-row" }, h("span", { class: "svcnb-muted" }, `Let in as ${email}.`), again),
+  const enter = async ({ approved, page, email, chains = [], cost = "" }: Begun) => {
+    content.hidden = !approved;
+    if (!approved) return approval.replaceChildren(admission(await throughProxy(at, page ?? "")));
+    approval.replaceChildren(
+      h("div", { class: "svcnb-row" }, h("span", { class: "svcnb-muted" }, `Authorised by ${email}.`), again),
     );
-    room.replaceChildren(
+    content.replaceChildren(
       list,
       watch.element,
       maker(at, chains, cost, async (made) => {
@@ -107,8 +108,8 @@ export default panel("Triggers", (at) => {
     h(
       "div",
       { class: "svcnb-card" },
-      h("h3", {}, "This panel is not let in yet"),
-      h("p", {}, "Somebody who is signed in at the triggers service approves it there, once."),
+      h("h3", {}, "Not authorised yet"),
+      h("p", {}, "Someone who is signed in at the triggers service approves this panel there, once."),
       h(
         "div",
         { class: "svcnb-row" },
@@ -119,11 +120,11 @@ export default panel("Triggers", (at) => {
         ),
         at.button(
           "It is approved",
-          async () => enter(await at.call<Begun>("approved", {}, "Waiting for the approval")),
+          async () => await enter(await at.call<Begun>("approved", {}, "Waiting for the approval")),
         ),
       ),
     );
 
-  at.attempt(async () => enter(await at.call<Begun>("begin", {}, "Knocking at the triggers service")));
+  at.attempt(async () => await enter(await at.call<Begun>("begin", {}, "Asking the triggers service")));
   return () => watch.end();
 });

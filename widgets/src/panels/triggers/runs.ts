@@ -54,6 +54,7 @@ export function watcher(at: Panel): Watcher {
   let open: Trigger | undefined;
   let chosen = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let waits = false;
   let body = h("tbody");
   let full = h("div", {});
   let count = h("p", { class: "svcnb-muted", role: "status" });
@@ -70,11 +71,15 @@ export function watcher(at: Panel): Watcher {
     if (open !== trigger) return;
     draw(runs);
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      // A failure is shown once, and "Read again" goes on.
-      if (open === trigger) at.attempt(() => look(trigger));
-    }, EVERY_MS);
+    timer = setTimeout(() => again(trigger), EVERY_MS);
   };
+
+  /** Reads on while the panel is visible. A failure is shown once, and "Refresh" goes on. */
+  const again = (trigger: Trigger) => {
+    waits = !at.visible;
+    if (open === trigger && !waits) at.attempt(() => look(trigger));
+  };
+  at.whenVisible(() => waits && open && again(open));
 
   const draw = (runs: Run[]) => {
     const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-run") : null;
@@ -83,7 +88,7 @@ export function watcher(at: Panel): Watcher {
       [...body.querySelectorAll("button")].find((each) => each.getAttribute("data-run") === focused)?.focus();
     }
     const text = runs.length === 0
-      ? "No runs yet; they appear here by themselves."
+      ? "No runs yet. New runs appear here."
       : runs.length === 1
       ? "1 run"
       : `${runs.length} runs, the newest first`;
@@ -141,7 +146,7 @@ export function watcher(at: Panel): Watcher {
       "div",
       { class: "svcnb-card" },
       h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
-      h("p", { class: "svcnb-hint" }, "Whoever knows it can post."),
+      h("p", { class: "svcnb-hint" }, "Anyone who knows it can post."),
       field("Test post", text, "JSON, else it is sent as text"),
       at.button("Send", async () => {
         const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Posting");

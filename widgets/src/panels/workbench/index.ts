@@ -1,5 +1,7 @@
 /** Workbench: all panels in one. Each stands on a tab and is made when the tab is first opened. */
-import { h, type Model, panel, uniqueId } from "../../lib/panel.ts";
+import { copyButton, h, type Model, panel, type Session, SHOW_PANEL, uniqueId } from "../../lib/panel.ts";
+import { BrowserWallet } from "../signing/browser_wallet.ts";
+import { answerRequests } from "../signing/requests.ts";
 
 /** What Jupyter's widget manager can do for us. */
 interface Manager {
@@ -56,7 +58,19 @@ export default panel("Workbench", (at) => {
     choose(index);
     tabs[index]!.focus();
   });
-  at.body.append(list, ...places.values());
+  const account = h("div", { class: "svcnb-session", role: "group", "aria-label": "Open account" });
+  const requests = h("div", { "aria-live": "polite" });
+  at.body.append(account, requests, list, ...places.values());
+  const wallet = new BrowserWallet(at);
+  answerRequests(at, requests, wallet);
+  at.onSession((_changed, session) => account.replaceChildren(...line(session)));
+  at.root.addEventListener(SHOW_PANEL, (event) => {
+    const index = names.indexOf((event as CustomEvent<string>).detail);
+    if (index < 0) return;
+    choose(index);
+    tabs[index]!.focus();
+  });
+  void at.attempt(async () => account.replaceChildren(...line(await at.call<Session>("shared"))));
 
   const choose = (index: number) => {
     chosen = names[index]!;
@@ -90,5 +104,18 @@ export default panel("Workbench", (at) => {
   };
 
   at.watch("panels", () => void at.attempt(fill));
-  return () => views.forEach(({ view }) => view.remove());
+  return () => {
+    wallet.stop();
+    views.forEach(({ view }) => view.remove());
+  };
 });
+
+/** The open account in one line, the same on every tab. */
+function line({ mode, address, balance }: Session): (Node | string)[] {
+  if (mode === "") return [h("span", { class: "svcnb-muted" }, "No account is open.")];
+  return [
+    h("span", {}, mode === "chain" ? "ChainSecured account of " : "Account ", h("code", {}, address)),
+    copyButton(() => address, "Copy", "the account's address"),
+    h("span", { class: "svcnb-balance" }, balance || "credit not read yet"),
+  ];
+}

@@ -6,6 +6,7 @@
  */
 import { OWN_FILE } from "../../own_file.ts";
 import { ask, quote, trap } from "./host.ts";
+import { getParsed } from "./parsed.ts";
 
 interface CallSite {
   getFileName(): string | null;
@@ -46,6 +47,11 @@ const remember = WeakMap.prototype.set;
 const match = RegExp.prototype.exec;
 /** Built-ins that V8 leaves no trace of. */
 const PASSING = ["apply", "call", "construct", "evaluate"];
+/** Frames of this engine on the way from `new Error` to where it is made. */
+const MAKING = ["made", "construct", "apply"];
+/** Built-ins that V8 shows where they call back, as `Array.forEach (<anonymous>)`. */
+const CALLBACKS: readonly unknown[] = ["every", "filter", "forEach", "map", "reduce", "some"]
+  .map((name) => (Array.prototype as unknown as Record<string, unknown>)[name]);
 /** The classes whose constructors are at work, innermost last. */
 const making: string[] = [];
 let main: unknown = null;
@@ -77,6 +83,12 @@ function reword(error: Error): void {
     if (found === null) continue;
     defineProperty(error, "message", { value: words(found), writable: true, enumerable: false, configurable: true });
     return;
+  }
+  const parsed = getParsed();
+  if (parsed !== null && error.name === "SyntaxError") {
+    const value = ask("jsonError", quote(parsed)) as string;
+    defineProperty(error, "message", { value, writable: true, enumerable: false, configurable: true });
+    if (value !== "") return;
   }
   if (message === "out of memory") ask("memory");
   trap(`an error of the engine (${error.name}: ${message})`);
@@ -116,20 +128,23 @@ function writeStack(this: object, value: unknown): void {
 function textOf(error: Error, { frames, exact, made }: Trace): string {
   let json = "";
   let own = 0;
+  let making = exact;
   for (let i = 0; i < frames.length; i++) {
     const frame = frames[i]!;
     const file = frame.getFileName();
     const kind = frame.isNative() ? "native" : file === OWN_FILE ? "ours" : "action";
+    let name = frame.getFunctionName() ?? "";
+    // How an error is made takes no frame in V8.
+    making &&= kind !== "action" && MAKING.includes(name);
+    if (making) continue;
     if (kind === "action") own++;
-    if (kind === "native") continue;
-    json += `${json === "" ? "" : ","}[${quote(kind)},${quote(frame.getFunctionName() ?? "")},` +
+    if (kind === "native") {
+      if (PASSING.includes(name)) continue;
+      if (!CALLBACKS.includes(frame.getFunction())) trap(`a stack through ${name}`);
+      name = `Array.${name}`;
+    }
+    json += `${json === "" ? "" : ","}[${quote(kind)},${quote(name)},` +
       `${frame.getLineNumber() ?? 0},${frame.getColumnNumber() ?? 0}]`;
-  }
-  for (let i = 0; i < frames.length; i++) {
-    const frame = frames[i]!;
-    if (!frame.isNative()) continue;
-    const name = frame.getFunctionName() ?? "";
-    if (!PASSING.includes(name)) trap(`a stack through ${name}`);
   }
   if (own > 0) {
     if (!exact && !(own === 1 && isLookUp(frames[0]!))) trap("the stack of an error of the engine");

@@ -6,7 +6,7 @@
  */
 import { trap } from "./host.ts";
 import { setMain } from "./errors.ts";
-import { setScript } from "./mend.ts";
+import { setScript, standIn } from "./mend.ts";
 import "./promises.ts";
 import "./sort.ts";
 import "./text.ts";
@@ -80,6 +80,9 @@ realm.__entry = {
   stray,
 };
 
-function refuseEval(): never {
-  return trap("eval");
-}
+const refuseEval = {
+  eval(_text: unknown): never {
+    return trap("eval");
+  },
+}.eval;
+standIn(refuseEval);

@@ -5,6 +5,7 @@
  * other bases in their digits.
  */
 import { OWN_FILE } from "../../own_file.ts";
+import { getParsed, setParsed } from "./parsed.ts";
 import { BEFORE, BEHIND } from "../spread_name.ts";
 import { ask, quote, trap } from "./host.ts";
 
@@ -156,6 +157,97 @@ function nameOf(f: unknown): string {
   const name = (f as { name: unknown }).name;
   return typeof name === "string" && !apply(startsWith, name, ["bound "]) ? name : "";
 }
+
+// --- objects --------------------------------------------------------------------------------------------------------
+
+const definePropertyOf = Object.defineProperty;
+
+/** Deno's own: an object has no `__proto__` unless it is given one. */
+const { get, set } = Object.getOwnPropertyDescriptor(
+  {
+    get __proto__() {
+      return undefined;
+    },
+    set __proto__(value: unknown) {
+      // deno-lint-ignore no-this-alias
+      const self: unknown = this;
+      if ((typeof self !== "object" && typeof self !== "function") || self === null) return;
+      definePropertyOf(self, "__proto__", { value, writable: true, enumerable: true, configurable: true });
+    },
+  },
+  "__proto__",
+)!;
+for (const f of [get!, set!]) definePropertyOf(f, "name", { value: "__proto__", configurable: true });
+definePropertyOf(Object.prototype, "__proto__", { get, set, enumerable: false, configurable: true });
+
+// --- JSON -----------------------------------------------------------------------------------------------------------
+
+/** The third argument of a reviver says what stood in the text, unless the value was changed meanwhile. */
+replace(JSON, "parse", (original) =>
+  ({
+    f(text: unknown, reviver?: unknown) {
+      if (typeof reviver === "function" && looksAtContext(reviver)) trap("a reviver with three arguments");
+      const before = getParsed();
+      const convertsItself = (typeof text === "object" && text !== null) || typeof text === "function";
+      setParsed(convertsItself || typeof text === "symbol" ? null : `${text}`);
+      try {
+        return apply(original, JSON, [text, reviver]);
+      } finally {
+        setParsed(before);
+      }
+    },
+  }).f);
+
+const CONTEXT = /\barguments\b|\.\.\.|native code/;
+
+// deno-lint-ignore ban-types
+function looksAtContext(f: Function): boolean {
+  if (f.length > 2) return true;
+  const source = apply(functionText, f, []) as string;
+  return apply(test, CONTEXT, [source]);
+}
+
+// --- regular expressions --------------------------------------------------------------------------------------------
+
+/** Escapes in the source what ends a line, as V8 does. */
+const sourceOf = Object.getOwnPropertyDescriptor(RegExp.prototype, "source")!;
+const readSource = sourceOf.get!;
+const LINES = /[\u2028\u2029]/g;
+const replaceIn = RegExp.prototype[Symbol.replace];
+const readable = {
+  get source() {
+    const source = apply(readSource, this, []) as string;
+    if (apply(indexOf, source, ["\u2028"]) === -1 && apply(indexOf, source, ["\u2029"]) === -1) return source;
+    return apply(replaceIn, LINES, [source, (found: string) => found === "\u2028" ? "\\u2028" : "\\u2029"]);
+  },
+};
+const escapedSource = Object.getOwnPropertyDescriptor(readable, "source")!.get!;
+standIn(escapedSource);
+definePropertyOf(RegExp.prototype, "source", { ...sourceOf, get: escapedSource });
+
+/** QuickJS has a newer Unicode than V8, so some characters have other properties. */
+const PROPERTIES = /\\[pP]\{/;
+const NativeRegExp = RegExp;
+function judged(args: unknown[]): unknown[] {
+  const [pattern] = args;
+  const text = typeof pattern === "string" ? pattern : "";
+  if (apply(test, PROPERTIES, [text])) trap("a regular expression with properties of Unicode");
+  return args;
+}
+/** `RegExp(pattern)` is the pattern itself if that is a regular expression of this constructor. */
+function isKept([pattern, flags]: unknown[]): boolean {
+  // deno-lint-ignore no-explicit-any
+  const of = pattern as any;
+  if (typeof of !== "object" || of === null || flags !== undefined) return false;
+  return Boolean(of[Symbol.match]) && of.constructor === SeenRegExp;
+}
+
+const SeenRegExp: RegExpConstructor = new Proxy(NativeRegExp, {
+  apply: (target, _self, args) => isKept(args) ? args[0] : apply(target, undefined, judged(args)),
+  construct: (target, args, as) => Reflect.construct(target, judged(args), as === SeenRegExp ? target : as),
+});
+definePropertyOf(NativeRegExp.prototype, "constructor", { value: SeenRegExp });
+definePropertyOf(globalThis, "RegExp", { value: SeenRegExp, writable: true, enumerable: false, configurable: true });
 
 // --- base64 ---------------------------------------------------------------------------------------------------------
 

@@ -17,8 +17,10 @@ const OTHERWISE: Readonly<Record<string, readonly string[]>> = {
   Array: ["toLocaleString"],
   BigInt: ["toLocaleString"],
   Date: ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"],
+  Function: ["arguments", "caller"],
   Number: ["toLocaleString"],
   Object: ["toLocaleString"],
+  RegExp: ["compile"],
   String: ["localeCompare", "toLocaleLowerCase", "toLocaleUpperCase"],
 };
 
@@ -35,16 +37,16 @@ const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomic
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { getOwnPropertyNames } = Object;
 const has = WeakSet.prototype.has;
+const add = WeakSet.prototype.add;
 /** Objects whose members differ in order or in kind from V8's. */
 const builtIns = new WeakSet<object>();
+/** Getters of traps: a descriptor would show them. */
+const laid = new WeakSet<object>();
 
-function lay(owner: object, name: string, what: string, enumerable = false): void {
-  defineProperty(owner, name, {
-    get: () => trap(what),
-    set: () => trap(what),
-    enumerable,
-    configurable: true,
-  });
+function lay(owner: object, name: string | symbol, what: string, enumerable = false): void {
+  const get = () => trap(what);
+  apply(add, laid, [get]);
+  defineProperty(owner, name, { get, set: get, enumerable, configurable: true });
 }
 
 // deno-lint-ignore no-explicit-any
@@ -94,8 +96,10 @@ export function layTraps(globals: readonly string[], shapes: Readonly<Record<str
     liken(found, statics, name);
     if (members !== null) liken(found.prototype, members, `${name}.prototype`, OTHERWISE[name]);
   }
+  layIterators();
   for (const sample of [() => {}, async () => {}, function* () {}, async function* () {}]) refuseText(sample);
   refuseLists();
+  refuseDescriptors();
   for (const name of globals) if (!(name in realm)) lay(realm, name, name);
   for (const name of GLOBALS) lay(realm, name, name);
   const ancestor = Object.create(Object.prototype);
@@ -130,6 +134,7 @@ function refuseLists(): void {
     const value = {
       [name](of: unknown, ...rest: unknown[]) {
         if (apply(has, builtIns, [of])) trap(`${name} of a built-in`);
+        if (isOldFunction(of)) trap(`${name} of a function`);
         return apply(list, owner, [of, ...rest]);
       },
     }[name]!;
@@ -139,10 +144,53 @@ function refuseLists(): void {
   }
 }
 
+/** Functions that are declared with the word have two members more in V8, unless they are strict. */
+function isOldFunction(of: unknown): boolean {
+  return typeof of === "function" && getOwnPropertyDescriptor(of, "prototype")?.writable === true;
+}
+
+/** The descriptor of a trap would show that it is one. */
+function refuseDescriptors(): void {
+  for (const owner of [Object, Reflect]) {
+    const name = "getOwnPropertyDescriptor";
+    const member = getOwnPropertyDescriptor(owner, name)!;
+    const describe = member.value as (of: unknown, key: unknown) => PropertyDescriptor | undefined;
+    const value = {
+      [name](of: unknown, key: unknown) {
+        const found = apply(describe, owner, [of, key]) as PropertyDescriptor | undefined;
+        if (found?.get !== undefined && apply(has, laid, [found.get])) trap("the descriptor of what V8 has otherwise");
+        return found;
+      },
+    }[name]!;
+    standIn(value);
+    defineProperty(owner, name, { ...member, value });
+  }
+}
+
+/** V8 looks up `return` of a wrapped iterator when it is closed, and closes an asynchronous one otherwise. */
+function layIterators(): void {
+  // deno-lint-ignore no-explicit-any
+  const iterators = (globalThis as any).Iterator;
+  const { from } = iterators;
+  const wrapped = getPrototypeOf(from({ next() {} }) as object);
+  const value = {
+    from(of: unknown): unknown {
+      const made = apply(from, iterators, [of]) as object;
+      return getPrototypeOf(made) === wrapped ? trap("Iterator.from of an object that is no iterator") : made;
+    },
+  }.from;
+  standIn(value);
+  defineProperty(iterators, "from", { value, writable: true, enumerable: false, configurable: true });
+  const asynchronous = getPrototypeOf(getPrototypeOf(getPrototypeOf(async function* () {}()) as object) as object);
+  // deno-lint-ignore no-explicit-any
+  lay(asynchronous as object, (Symbol as any).asyncDispose, "Symbol.asyncDispose of an asynchronous iterator");
+}
+
 /** Code from text is refused by V8 in its own words. */
 function refuseText(sample: object): void {
   const prototype = Object.getPrototypeOf(sample);
   const refuse = () => trap("code from text");
+  if (prototype !== Function.prototype) Object.setPrototypeOf(prototype.constructor, Function);
   const constructor = new Proxy(prototype.constructor, { apply: refuse, construct: refuse });
   const { enumerable, configurable, writable } = Object.getOwnPropertyDescriptor(prototype, "constructor")!;
   defineProperty(prototype, "constructor", { value: constructor, enumerable, configurable, writable });

@@ -1,0 +1,126 @@
+"""Creating wallets, groups and usage keys where a panel needs them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from svcnb.client.errors import InvalidArgument
+from svcnb.client.models.wallets import Wallet
+from svcnb.client.permission_snapshot import master_wallet_of
+from svcnb.panels.base import Panel, command
+from svcnb.protocol.action import Action
+
+
+class ResourcePanel(Panel):
+    """A panel that shows and creates wallets, groups and usage keys of the open account.
+
+    In ChainSecured mode each creation is a transaction of the owner's wallet, shown before it is signed.
+    """
+
+    @command
+    async def resources(self) -> dict[str, Any]:
+        """Answers what can be chosen: wallets, groups, usage keys, and the key that runs actions. Free."""
+        nouns = self.session.nouns
+        wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
+        usable, master = self.session.usable_keys, master_wallet_of(wallets)
+        return {
+            "mode": self.session.state["mode"],
+            "wallets": [
+                {
+                    "address": each.wallet_address,
+                    "name": wallet_title(each, number, master),
+                    "master": each.wallet_address == master,
+                }
+                for number, each in enumerate(wallets)
+            ],
+            "groups": [{"id": each.id, "name": each.name} for each in groups],
+            "keys": [
+                {"hash": each.api_key_hash, "name": each.name, "usable": each.api_key_hash in usable} for each in keys
+            ],
+            "run_key": self.session.run_key,
+        }
+
+    @command
+    async def new_wallet(self, name: str = "") -> dict[str, str]:
+        """Creates a wallet whose key the service keeps.
+
+        Args:
+            name: Its name on the chain; wallets in API mode have none.
+        """
+        session = self.session
+        on_chain = session.account is not None
+        self.channel.progress("Creating the wallet")
+        given = (_named(name, "wallet"),) if on_chain else ()
+        made = await session.nouns.wallets.create(*given)
+        variable = session.name("wallet", made.wallet_address)
+        self.record(f"{variable} = {session.subject}.wallets.create({', '.join(map(repr, given))})")
+        session.changed("resources")
+        return {"address": made.wallet_address}
+
+    @command
+    async def new_group(self, name: str) -> dict[str, Any]:
+        """Creates an empty group."""
+        session = self.session
+        self.channel.progress("Creating the group")
+        made = await session.nouns.groups.create(_named(name, "group"))
+        variable = session.name("group", made.id)
+        self.record(f"{variable} = {session.subject}.groups.create({name!r})")
+        session.changed("resources")
+        return {"id": made.id}
+
+    @command
+    async def new_usage_key(self, name: str, groups: list[int]) -> dict[str, str]:
+        """Creates a usage key that can only run the actions of some groups, and answers its secret, this once."""
+        session = self.session
+        if not groups:
+            raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions it may run.")
+        self.channel.progress("Creating the usage key")
+        made = await session.nouns.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)
+        variable = session.name("key", made.api_key_hash)
+        chosen = ", ".join(session.named("group", group) for group in groups)
+        self.record(f"{variable} = {session.subject}.usage_keys.create({name!r}, execute_in_groups=[{chosen}])")
+        session.granted()
+        session.add_key(made)
+        session.changed("resources")
+        return {"secret": made.usage_api_key.reveal() if made.usage_api_key else "", "hash": made.api_key_hash}
+
+    @command
+    def choose_key(self, which: str) -> None:
+        """Chooses the key that runs actions: a hash, or an empty text for the account's key."""
+        self.session.choose_key(which)
+
+    @command
+    async def allow(self, source: str, group: int, wallet: str = "") -> None:
+        """Permits an action in a group, and a wallet where one is given. What is permitted already is left alone."""
+        session, action = self.session, Action(source)
+        contents = await session.nouns.groups.contents(group)
+        where = session.named("group", group)
+        if not contents.any_action and action.hashed_cid not in {each.hashed_cid for each in contents.actions}:
+            self.channel.progress("Allowing the action in the group")
+            await session.nouns.groups.add_action(group, action)
+            self.record(f"{session.subject}.groups.add_action({where}, {self.action_code(action)})")
+        held = {each.wallet_address.lower() for each in contents.wallets}
+        if wallet and not contents.any_wallet and wallet.lower() not in held:
+            self.channel.progress("Allowing the wallet in the group")
+            await session.nouns.groups.add_wallet(group, wallet)
+            self.record(f"{session.subject}.groups.add_wallet({where}, {session.named('wallet', wallet)})")
+        session.granted()
+        session.changed("resources")
+
+    def action_code(self, action: Action) -> str:
+        """The action as an expression of the recorded Python."""
+        return repr(action.cid)
+
+
+def _named(name: str, what: str) -> str:
+    if not name.strip():
+        raise InvalidArgument(f"the {what} needs a name", hint="Type a name.")
+    return name.strip()
+
+
+def wallet_title(wallet: Wallet, number: int, master: str | None) -> str:
+    """Returns what a wallet is called. In API mode all have the same name, so they are numbered."""
+    if wallet.wallet_address == master:
+        return "master wallet"
+    return f"wallet {number}" if wallet.name in {"", "Wallet"} else wallet.name

@@ -1,0 +1,286 @@
+"""Session of a client: the account, keys, credit and recorded steps that all its panels share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from svcnb.client import AsyncClient, Client
+from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
+from svcnb.client.errors import ConfigError, SvcnbError
+from svcnb.client.models.billing import Balance
+from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.secret import Secret
+from svcnb.client.signing import LocalSigner, Signer
+from svcnb.panels.loop import BACKGROUND
+
+CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
+"""What is shown of an account while none is open."""
+
+BALANCE_DELAY_S: Final = 0.2
+"""Several billed calls in a row cause one reading of the credit."""
+
+SETTLING_S: Final = 60.0
+"""How long after a grant a refused run is repeated: a new grant takes a moment to act."""
+
+RETRY_S: Final = 15.0
+"""How long such a run is repeated."""
+
+Watcher = Callable[[frozenset[str]], None]
+
+
+class Session:
+    """State that all panels of one client share. A change in one panel is announced to the others.
+
+    Changes are named ``account`` (another account is open), ``resources`` (wallets, groups, actions, usage keys),
+    ``key`` (the key that runs actions), ``runs``, ``balance`` and ``code``.
+
+    Args:
+        client: The client. Opening an account changes its key, so the notebook and the panels use the same account.
+
+    Attributes:
+        account: The open ChainSecured account, to await; None in API mode.
+        owner: The wallet that signs for ChainSecured accounts.
+        host: The panel that asks a wallet of the browser, and asks before a transaction is signed.
+        state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
+        lines: What was done, as Python.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.given_key = client.config.api_key is not None
+        self.account: AsyncChainSecuredAccount | None = None
+        self.owner: Signer | None = None
+        self.host: Any = None
+        self.state: dict[str, str] = dict(CLOSED)
+        self.lines: list[str] = []
+        self._keys: dict[str, Secret] = {}
+        self._run_key = ""
+        self._names: dict[tuple[str, object], str] = {}
+        self._service: AsyncClient | None = None
+        self._watchers: list[Watcher] = []
+        self._reading = False
+        self._granted_at = -SETTLING_S
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, client: Client) -> Session:
+        """Returns the session of a client; the same one for all panels of that client."""
+        found: Session = vars(client).setdefault("_panel_session", cls(client))
+        return found
+
+    # --- the service --------------------------------------------------------------------------------------------
+
+    @property
+    def service(self) -> AsyncClient:
+        """The client to await on the panels' event loop, over connections of its own."""
+        with self._lock:
+            if self._service is None:
+                self._service = self.client.to_async()
+            return self._service
+
+    @property
+    def nouns(self) -> Any:
+        """What has ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the ChainSecured account or the service."""
+        return self.service if self.account is None else self.account
+
+    @property
+    def subject(self) -> str:
+        """Name of `nouns` in the recorded Python."""
+        return "svc" if self.account is None else "mine"
+
+    def hang_up(self) -> None:
+        """Closes the connections of `service`; the next use opens new ones."""
+        with self._lock:
+            service, self._service = self._service, None
+        if service is not None:
+            BACKGROUND.submit(service.close())
+
+    # --- the account --------------------------------------------------------------------------------------------
+
+    def opened(self, key: Any, **state: str) -> None:
+        """Makes an account in API mode the open one.
+
+        Args:
+            key: Its key; None to keep the client's own.
+            **state: What is known of it, as in `state`.
+        """
+        if key is not None:
+            self.client.use_key(key)
+        self.hang_up()
+        self._switch(None, {**CLOSED, "mode": "api", **state})
+
+    def opened_on_chain(self, account: AsyncChainSecuredAccount, **state: str) -> None:
+        """Makes a ChainSecured account the open one."""
+        self._switch(account, {**CLOSED, "mode": "chain", **state})
+
+    def closed(self) -> None:
+        """Forgets the open account and the client's key, so that another can be created or opened."""
+        self.client.use_key(None)
+        self.hang_up()
+        self._switch(None, dict(CLOSED))
+
+    def _switch(self, account: AsyncChainSecuredAccount | None, state: dict[str, str]) -> None:
+        if not _same(self.state, state):
+            self._keys, self._run_key = {}, ""
+            self._names.clear()
+        self.account, self.state = account, state
+        self.changed("account", "resources", "key", "runs", "balance")
+
+    # --- keys that run actions ----------------------------------------------------------------------------------
+
+    @property
+    def run_key(self) -> str:
+        """Hash of the usage key that runs actions; empty for the client's own key."""
+        return self._run_key
+
+    @property
+    def usable_keys(self) -> frozenset[str]:
+        """Hashes of the usage keys whose secret was shown in this session."""
+        return frozenset(self._keys)
+
+    def add_key(self, key: UsageKey) -> None:
+        """Keeps the secret of a new usage key in memory and runs actions with it from now on."""
+        if key.usage_api_key is not None:
+            self._keys[key.api_key_hash] = key.usage_api_key
+            self._run_key = key.api_key_hash
+            self.changed("key")
+
+    def choose_key(self, which: str) -> None:
+        """Chooses the key that runs actions, by hash; an empty text chooses the client's own."""
+        if which and which not in self._keys:
+            raise ConfigError(
+                "the secret of this usage key is not known in this session",
+                hint="Secrets are shown once. Create a new usage key, or open the account with the stored one.",
+            )
+        self._run_key = which
+        self.changed("key")
+
+    def runner(self) -> AsyncClient:
+        """Returns the client that runs actions."""
+        if self._run_key:
+            return self.service.with_key(self._keys[self._run_key])
+        if self.account is not None:
+            raise ConfigError(
+                "a ChainSecured account runs actions with a usage key",
+                hint="Create a usage key and choose it beside Run.",
+            )
+        return self.service
+
+    def granted(self) -> None:
+        """Notes that a permission has just changed."""
+        self._granted_at = time.monotonic()
+
+    @property
+    def until_effective(self) -> float | None:
+        """Seconds for which a refused run is repeated; None when no permission changed lately."""
+        return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
+
+    # --- credit -------------------------------------------------------------------------------------------------
+
+    @property
+    def billing(self) -> Any:
+        """Credit and payments of the open account."""
+        return self.nouns.billing
+
+    def show_balance(self, balance: Balance) -> None:
+        """Shows a balance in all panels."""
+        if balance.balance_display != self.state["balance"]:
+            self.state = {**self.state, "balance": balance.balance_display}
+            self._announce("balance")
+
+    def _refresh_balance(self) -> None:
+        signs_alone = self.account is None or isinstance(self.owner, LocalSigner)
+        if self._reading or not self.state["mode"] or not signs_alone:
+            return
+        self._reading = True
+        BACKGROUND.submit(self._read_balance())
+
+    async def _read_balance(self) -> None:
+        await asyncio.sleep(BALANCE_DELAY_S)
+        self._reading = False
+        with contextlib.suppress(SvcnbError):  # the call that caused it has told what is wrong
+            self.show_balance(await self.billing.balance())
+
+    # --- announcements ------------------------------------------------------------------------------------------
+
+    def watch(self, watcher: Watcher) -> None:
+        """Calls back with the names of what has changed, on any thread."""
+        with self._lock:
+            if not self._watchers:
+                self.client.on_run.append(self)
+            self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Ends that; the last one closes the connections."""
+        with self._lock:
+            if watcher in self._watchers:
+                self._watchers.remove(watcher)
+            last = not self._watchers
+        if last:
+            self.client.on_run[:] = [each for each in self.client.on_run if each is not self]
+            self.hang_up()
+
+    def changed(self, *what: str) -> None:
+        """Announces a change, and reads the credit again where it may have cost something."""
+        self._announce(*what)
+        if {"account", "balance", "resources", "runs"} & set(what):
+            self._refresh_balance()
+
+    def _announce(self, *what: str) -> None:
+        with self._lock:
+            watchers = [*self._watchers]
+        for watcher in watchers:
+            watcher(frozenset(what))
+
+    def __call__(self, _record: object) -> None:
+        """Hears of every run of the client, also of those that a cell of the notebook made."""
+        self.changed("runs", "balance")
+
+    def note(self, noted: Any, **_options: object) -> None:
+        """Hears of every management call that costs something, and of payments."""
+        if noted.kind == "fee":
+            self.changed("resources", "balance")
+        elif noted.kind == "payment":
+            self.changed("balance")
+
+    def view(self) -> dict[str, Any]:
+        """Returns what panels show of the session; nothing secret."""
+        return {**self.state, "run_key": self._run_key, "has_key": self.client.config.api_key is not None}
+
+    # --- as Python ----------------------------------------------------------------------------------------------
+
+    def record(self, line: str) -> None:
+        """Adds a line to the recorded Python. It must contain no secret."""
+        self.lines.append(line)
+        self._announce("code")
+
+    def name(self, kind: str, which: object) -> str:
+        """Returns a new variable for something that was created here, for the recorded Python."""
+        taken = set(self._names.values())
+        name = next(
+            found for n in range(1, len(taken) + 2) if (found := kind if n == 1 else f"{kind}_{n}") not in taken
+        )
+        self._names[kind, which] = name
+        return name
+
+    def named(self, kind: str, which: object) -> str:
+        """Returns the variable of something that was created here, or the value as a literal."""
+        return self._names.get((kind, which), repr(which))
+
+    def with_names(self, code: str) -> str:
+        """Replaces addresses of wallets that were created here by their variables, in recorded Python."""
+        for (kind, which), name in self._names.items():
+            if kind == "wallet":
+                code = code.replace(repr(which), f"{name}.address")
+        return code
+
+
+def _same(before: dict[str, str], after: dict[str, str]) -> bool:
+    """Whether two states are of one account, which may have been converted in between."""
+    which = "hash" if before["hash"] and after["hash"] else "address"
+    return bool(before[which]) and before[which] == after[which]

@@ -1,0 +1,53 @@
+// Signs one report in each period, chained to the report before it.
+// The source of the value, the store and the period are in ATTESTATION, which is part of the CID. Parameters are not used:
+// a schedule starts the action, but so may anyone who has its usage key.
+
+async function main() {
+  const { title, source, store, periodSeconds, startBy } = ATTESTATION;
+  const period = Math.floor(Date.now() / 1000 / periodSeconds);
+  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
+  const last = await read(`${store}/latest`);
+  if (last === null && period > startBy) throw new Error("The store has no report, and it is too late for a first one.");
+  if (last !== null) check(last, wallet.address, period);
+  const value = (await read(source))?.value;
+  // A text of digits: a JSON number may have been rounded.
+  if (typeof value !== "string" || !/^[0-9]{1,30}$/.test(value)) throw new Error("The source reports no value.");
+  const report = { title, period, value, previous: last === null ? ethers.constants.HashZero : hashOf(last) };
+  const signed = { ...report, signature: await wallet.signMessage(textOf(report)) };
+  const kept = await fetch(`${store}/reports`, { method: "POST", body: JSON.stringify(signed) });
+  if (!kept.ok) throw new Error(`The store answers ${kept.status}.`);
+  return { ...signed, signer: wallet.address };
+}
+
+// The store is not trusted: the last report must be this action's own, of an earlier period.
+function check(last, signer, period) {
+  let found = null;
+  try {
+    found = ethers.utils.verifyMessage(textOf(last), last.signature);
+  } catch {
+    // members or a signature that cannot be
+  }
+  if (found !== signer) throw new Error("This action did not sign the last report of the store.");
+  if (last.period >= period) throw new Error("This period has a report already.");
+}
+
+// What is signed: one line for each member, so that there is one text for each report. No member can hold a line end.
+function textOf({ title, period, value, previous }) {
+  if (title !== ATTESTATION.title || !Number.isSafeInteger(period)) throw new Error("Not a report of this series.");
+  if (typeof value !== "string" || !/^[0-9]{1,30}$/.test(value)) throw new Error("Not a report.");
+  if (typeof previous !== "string" || !/^0x[0-9a-f]{64}$/.test(previous)) throw new Error("Not a report.");
+  return `${title}\n${period}\n${value}\n${previous}`;
+}
+
+function hashOf(report) {
+  return ethers.utils.id(textOf(report));
+}
+
+// JSON of a service, null where there is none.
+async function read(url) {
+  const response = await fetch(url);
+  if (response.status === 404) return null;
+  const text = await response.text();
+  if (!response.ok || text.length > 10000) throw new Error(`${new URL(url).host} answers ${response.status}.`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,50 @@
+"""Verifies a chain of reports offline: ``python verify.py reports.json SIGNER``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from eth_account import Account
+from eth_account.messages import encode_defunct
+from eth_utils.crypto import keccak
+
+
+def text_of(report: dict[str, Any]) -> str:
+    """What the action signed."""
+    return f"{report['title']}\n{report['period']}\n{report['value']}\n{report['previous']}"
+
+
+def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
+    """Everything that is wrong with a chain of reports.
+
+    Args:
+        reports: The reports in their order.
+        signer: Address of the action's own key; it follows from the action's CID.
+
+    Returns:
+        One sentence for each problem; none if the chain is whole.
+    """
+    found, previous, expected = [], "0x" + "00" * 32, None
+    for report in reports:
+        period, text = report["period"], text_of(report)
+        try:
+            by = Account.recover_message(encode_defunct(text=text), signature=report["signature"])
+        except Exception:  # noqa: BLE001 - any signature that cannot be
+            by = None
+        if by != signer:
+            found.append(f"period {period}: not signed by {signer}")
+        if report["previous"] != previous:
+            found.append(f"period {period}: does not follow the report before it")
+        if expected is not None and period != expected:
+            found.append(f"period {period}: expected {expected}")
+        previous, expected = "0x" + keccak(text=text).hex(), period + 1
+    return found
+
+
+if __name__ == "__main__":
+    wrong = problems(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2])
+    print("\n".join(wrong) or "The chain is whole.")  # noqa: T201 - a script
+    sys.exit(bool(wrong))

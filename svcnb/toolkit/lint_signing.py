@@ -1,0 +1,132 @@
+"""Rules about what an action signs, and whom it believes: each was the mistake of a careless version of a recipe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from svcnb.toolkit.lint_context import Context
+from svcnb.toolkit.lint_findings import Finding
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_PASSING: Final = frozenset({"binary_expression", "ternary_expression", "parenthesized_expression", "await_expression"})
+_ENDS: Final = re.compile(
+    r"(?i)deadline|expir|until|valid|nonce|round|number|previous|head|salt|time|issued|period|_?id\Z"
+)
+_SIGN_TYPED: Final = frozenset({"_signTypedData", "signTypedData"})
+_MOST_STEPS: Final = 6
+_DOMAIN_AND_TYPES: Final = 2
+
+
+def believed_hosts(context: Context) -> Iterator[Finding]:
+    """An action that uses a key or a secret asks a host that its caller chooses."""
+    if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
+        return
+    for node in context.script.walk():
+        called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
+        given = node.child_by_field_name("arguments")
+        if called is None or given is None or not given.named_children:
+            continue
+        name = context.script.text(called)
+        if (name == "fetch" or name.endswith("JsonRpcProvider")) and _of_caller(context, given.named_children[0]):
+            message = "the caller chooses the host that this action asks, and what it signs or sends depends on it"
+            hint = "Write the address into the source, or into the constant of a derived action."
+            yield context.find(node, "warning", "param_as_host", message, hint)
+
+
+def typed_data(context: Context) -> Iterator[Finding]:
+    """EIP-712 signatures that count on every chain, or for ever."""
+    for node in context.script.walk():
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        member = called.child_by_field_name("property") if called is not None else None
+        given = node.child_by_field_name("arguments")
+        if member is None or given is None or context.script.text(member) not in _SIGN_TYPED:
+            continue
+        parts = [_literal(context, each) for each in given.named_children[:2]]
+        domain, types = parts if len(parts) == _DOMAIN_AND_TYPES else (None, None)
+        if domain is not None and domain.type == "object" and "chainId" not in _names(context, domain):
+            message = "the domain of the typed data has no chainId: the signature counts on every chain"
+            hint = "Add chainId, and verifyingContract if a contract checks the signature (EIP-712)."
+            yield context.find(node, "warning", "no_chain_id", message, hint)
+        fields = _fields(context, types) if types is not None and types.type == "object" else None
+        if fields and not any(_ENDS.search(name) for name in fields):
+            message = "the typed data has no deadline and no number that is used once: the signature counts for ever"
+            hint = "Add a deadline, or a nonce that the contract uses once."
+            yield context.find(node, "warning", "no_deadline", message, hint)
+
+
+def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
+    """Whether an expression begins with a member of js_params."""
+    if node.type != "identifier":
+        return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _beginnings(context, node))
+    binding = context.script.scope_at(node).find(context.script.text(node))
+    if binding is None or context.main is None:
+        return False
+    if binding.kind == "parameter":
+        # parameters of main, or the one of: const main = params => ...
+        given = context.main.child_by_field_name("parameters") or context.main.child_by_field_name("parameter")
+        return given is not None and given.start_byte <= binding.node.start_byte < given.end_byte
+    return steps > 0 and binding.value is not None and _of_caller(context, binding.value, steps - 1)
+
+
+def _beginnings(context: Context, node: Node) -> list[Node]:
+    """The parts with which the value of an expression may begin."""
+    if node.type in {"member_expression", "subscript_expression"}:
+        return [owner] if (owner := node.child_by_field_name("object")) is not None else []
+    if node.type == "template_string":
+        first = node.named_children[0] if node.named_children else None
+        begins = first is not None and first.type == "template_substitution" and first.start_byte == node.start_byte + 1
+        return list(first.named_children) if begins and first is not None else []
+    operator = node.child_by_field_name("operator")
+    if operator is not None and context.script.text(operator) == "+":
+        return node.named_children[:1]
+    return list(node.named_children) if node.type in _PASSING else []
+
+
+def _literal(context: Context, node: Node) -> Node | None:
+    """The literal that an expression means, through the names of constants; None when it is made when it runs."""
+    for _ in range(_MOST_STEPS):
+        if node.type in {"object", "array"}:
+            return node
+        binding = context.script.scope_at(node).find(context.script.text(node)) if node.type == "identifier" else None
+        if binding is None or binding.value is None or binding.kind != "const":
+            return None
+        node = binding.value
+    return None
+
+
+def _names(context: Context, node: Node) -> set[str]:
+    """Names of an object's members. A spread may hold any, so it counts as all that are asked for."""
+    found = set()
+    for child in node.named_children:
+        key = child.child_by_field_name("key")
+        if child.type == "spread_element":
+            return {"chainId"}
+        found.add(context.script.text(key if key is not None else child).strip("\"'"))
+    return found
+
+
+def _fields(context: Context, types: Node) -> list[str] | None:
+    """Names of all fields of all types; None when one of them is made when it runs."""
+    found = []
+    for pair in types.named_children:
+        value = pair.child_by_field_name("value")
+        listed = _literal(context, value) if value is not None else None
+        if listed is None or listed.type != "array":
+            return None
+        for field in listed.named_children:
+            name = next(
+                (
+                    each.child_by_field_name("value")
+                    for each in field.named_children
+                    if (key := each.child_by_field_name("key")) is not None and context.script.text(key) == "name"
+                ),
+                None,
+            )
+            if name is None or name.type != "string":
+                return None
+            found.append(context.script.text(name)[1:-1])
+    return found

@@ -1,0 +1,209 @@
+"""The whole job in a real JupyterLab: from an empty workbench to a verified signature, without typing Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
+
+CELL = "import svcnb\nsvc = svcnb.Client()\nbench = svcnb.panels.Workbench(svc)\nbench"
+
+
+class Bench:
+    """A workbench as a person uses it."""
+
+    def __init__(self, nb: Any) -> None:
+        self.nb = nb
+        self.keys = nb.tab.keyboard
+        self.root = nb.panel("Workbench")
+
+    def tab(self, name: str) -> Any:
+        """Opens a tab by mouse."""
+        self.root.get_by_role("tab", name=name).click()
+        return self.root.get_by_role("tabpanel", name=name)
+
+    def at(self) -> str:
+        """Name of what has the focus, as a screen reader says it."""
+        return str(
+            self.nb.tab.evaluate(
+                """() => {
+                  const it = document.activeElement;
+                  const label = it.labels?.[0]?.textContent ?? it.getAttribute("aria-label") ?? it.textContent;
+                  return label.trim();
+                }"""
+            )
+        )
+
+    def walk(self, name: str, back: str = "") -> None:
+        """Goes to a control by the tab key alone."""
+        for _ in range(120):
+            if self.at() in {"Source of the action", "Parameters"}:
+                self.keys.press("Escape")  # in an editor the tab key indents
+            self.keys.press(f"{back}Tab")
+            if self.at() == name:
+                return
+        raise AssertionError(f"{name} is not reached by the tab key")
+
+    def press(self, name: str, back: str = "") -> None:
+        self.walk(name, back)
+        self.keys.press("Enter")
+
+    def create_account(self) -> str:
+        place = self.root.get_by_role("tabpanel", name="Account")
+        place.get_by_label("Name", exact=True).fill("treasury")
+        place.get_by_role("button", name="Create", exact=True).click()
+        key = str(place.locator(".svcnb-key").inner_text())
+        place.get_by_role("button", name="I stored it").click()
+        return key
+
+
+@pytest.fixture
+def bench(notebook):
+    opened = Bench(notebook(CELL))
+    opened.root.get_by_label("Name", exact=True).wait_for()
+    return opened
+
+
+def test_from_nothing_to_a_verified_signature_by_mouse(bench):
+    root = bench.root
+    bench.create_account()
+    root.get_by_role("group", name="Open account").get_by_text("$10.00 credit").wait_for()
+    place = bench.tab("Actions")
+    place.get_by_label("Example").select_option("Sign a message with a wallet")
+    place.get_by_role("button", name="Use this example").click()
+    place.get_by_role("button", name="New wallet").click()
+    place.get_by_role("region", name="New wallet").get_by_role("button", name="Create").click()
+    place.get_by_role("region", name="New wallet").wait_for(state="detached")
+    place.get_by_label("Name of the action").fill("sign")
+    place.get_by_role("button", name="Register", exact=True).click()
+    place.get_by_text("✓ Registered as sign.").wait_for()
+    place.get_by_role("button", name="New group").click()
+    place.get_by_role("region", name="New group").get_by_label("Name").fill("signers")
+    place.get_by_role("region", name="New group").get_by_role("button", name="Create").click()
+    place.get_by_role("region", name="New group").wait_for(state="detached")
+    place.get_by_role("button", name="Allow in group").click()
+    place.get_by_text("✓ This CID is permitted in 1 of 1 groups").wait_for()
+    place.get_by_role("button", name="New usage key").click()
+    form = place.get_by_role("region", name="New usage key")
+    form.get_by_label("Name").fill("runner")
+    form.get_by_role("button", name="Create").click()
+    secret = place.locator(".svcnb-key").inner_text()
+    place.get_by_role("button", name="I stored it").click()
+    assert place.get_by_label("Run with").locator("option:checked").inner_text() == "usage key runner"
+    place.get_by_role("button", name="Run", exact=True).click()
+    place.get_by_role("heading", name="✓ Response").wait_for()
+    place.get_by_role("button", name="Check the signature").click()
+    place.get_by_text("✓ Signed by wallet 1 of this account").wait_for()
+    # Four management calls, the wallet in the group, and the run: the credit is followed.
+    root.get_by_role("group", name="Open account").get_by_text("$9.93 credit").wait_for()
+    # The notebook's own client is in the same account.
+    assert bench.nb.value("[group.name for group in svc.groups.list()]") == ["signers"]
+    assert bench.nb.value("bench.client is svc") is True
+    code = bench.nb.value("bench.as_code()")
+    assert secret not in code
+    names = bench.nb.value(
+        "(lambda names: (exec(bench.as_code(), names), names['run'].response['address'].lower() == "
+        "names['wallet'].address, names['svc'].close())[1])({})"
+    )
+    assert names is True  # what was clicked is Python that does it again
+
+
+def test_from_nothing_to_a_verified_signature_by_keyboard(bench):
+    root, keys = bench.root, bench.keys
+    root.get_by_role("tab", name="Account").focus()
+    bench.walk("Name")
+    keys.type("treasury")
+    bench.press("Create")
+    root.get_by_role("button", name="I stored it").wait_for()
+    keys.press("Enter")
+    root.get_by_role("group", name="Open account").get_by_text("$10.00 credit").wait_for()
+    bench.walk("Account", "Shift+")
+    keys.press("ArrowRight")
+    place = root.get_by_role("tabpanel", name="Actions")
+    place.locator(".svcnb-panel[data-ready]").wait_for()
+    bench.walk("Example")
+    keys.type("Sign a message with a w")
+    bench.press("Use this example")
+    bench.walk("Name of the action")
+    keys.type("sign")
+    bench.press("Register")
+    place.get_by_text("✓ Registered as sign.").wait_for()
+    bench.press("New group")
+    keys.type("signers")
+    keys.press("Enter")
+    place.get_by_role("region", name="New group").wait_for(state="detached")
+    bench.press("New wallet")
+    keys.press("Enter")
+    place.get_by_role("region", name="New wallet").wait_for(state="detached")
+    place.get_by_label("Wallet", exact=True).locator("option:checked", has_text="wallet 1").wait_for(state="attached")
+    bench.press("New usage key")
+    keys.type("runner")
+    keys.press("Enter")
+    place.get_by_role("button", name="I stored it").wait_for()
+    keys.press("Enter")
+    place.locator(".svcnb-key").wait_for(state="detached")
+    bench.press("Allow in group", "Shift+")
+    place.get_by_text("✓ This CID is permitted in 1 of 1 groups").wait_for()
+    bench.press("Run")
+    place.get_by_role("heading", name="✓ Response").wait_for()
+    bench.press("Check the signature")
+    place.get_by_text("✓ Signed by wallet 1 of this account").wait_for()
+
+
+def test_a_change_on_one_tab_is_seen_on_the_others(bench):
+    bench.create_account()
+    actions = bench.tab("Actions")
+    actions.get_by_label("Group").wait_for()
+    permissions = bench.tab("Permissions")
+    permissions.get_by_role("button", name="New group").click()
+    permissions.get_by_role("region", name="New group").get_by_label("Name").fill("signers")
+    permissions.get_by_role("button", name="Create").click()
+    permissions.get_by_role("columnheader", name="1 signers").wait_for()
+    bench.tab("Actions").get_by_label("Group").locator("option", has_text="signers (1)").wait_for(state="attached")
+    bench.nb.run("svc.wallets.create(); svc.groups.create('from a cell')")
+    bench.tab("Permissions").get_by_role("columnheader", name="2 from a cell").wait_for()
+    bench.nb.run("svc.run('const main = () => 7')")
+    bench.tab("Runs").get_by_role("cell", name="✓ success").wait_for()
+    bench.root.get_by_role("group", name="Open account").get_by_text("$9.96 credit").wait_for()
+
+
+def test_a_result_is_marked_as_soon_as_it_is_out_of_date(bench):
+    bench.create_account()
+    place = bench.tab("Actions")
+    place.locator(".svcnb-panel[data-ready]").wait_for()
+    for change in ("source", "parameters", "invalid"):
+        place.get_by_role("button", name="Run", exact=True).click()
+        place.get_by_role("heading", name="✓ Response").wait_for()
+        place.get_by_text("Out of date").wait_for(state="hidden")
+        editor = place.get_by_label("Source of the action" if change == "source" else "Parameters", exact=True)
+        editor.press("Control+Home" if change != "invalid" else "Control+End")
+        bench.keys.type("// \n" if change == "source" else " " if change == "parameters" else "{")
+        place.get_by_text("Out of date").wait_for()
+
+
+def test_an_error_of_the_service_has_a_button_that_leads_to_its_repair(bench):
+    place = bench.tab("Permissions")
+    failure = place.get_by_role("alert").filter(has_text="Create an account, or open one with its key.")
+    failure.get_by_role("button", name="Open Account").click()
+    assert bench.root.get_by_role("tab", name="Account").get_attribute("aria-selected") == "true"
+    assert "POST" not in bench.root.inner_text()
+
+
+def test_bad_input_is_said_beside_its_field_and_nothing_is_lost(bench):
+    place = bench.root.get_by_role("tabpanel", name="Account")
+    place.get_by_role("button", name="Create", exact=True).click()
+    place.get_by_text("Type a name for the account.").wait_for()
+    assert place.get_by_label("Name", exact=True).get_attribute("aria-invalid") == "true"
+    place.get_by_label("Account key or usage key").fill("not a key")
+    place.get_by_role("button", name="Open", exact=True).click()
+    place.get_by_role("alert").filter(has_text="The API key holds blanks").wait_for()
+    assert place.get_by_label("Account key or usage key").input_value() == "not a key"
+    place.get_by_label("Wallet of the owner").select_option("a private key")
+    place.get_by_label("Private key of the owner").fill("0x12")
+    place.get_by_role("button", name="Use this wallet").click()
+    field = place.get_by_label("Private key of the owner")
+    place.locator(".svcnb-field-error").last.wait_for()
+    assert field.input_value() == "0x12"
+    bench.create_account()

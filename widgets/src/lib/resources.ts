@@ -1,0 +1,188 @@
+/** Wallets, groups and usage keys of the open account, and forms that create them where they are needed. */
+import { field, h } from "./dom.ts";
+import { type Panel, typed } from "./panel.ts";
+import { showSecret } from "./secret.ts";
+import { PanelError } from "./wire.ts";
+
+export interface Resources {
+  mode: "" | "api" | "chain";
+  wallets: { address: string; name: string; master: boolean }[];
+  groups: { id: number; name: string }[];
+  keys: { hash: string; name: string; usable: boolean }[];
+  run_key: string;
+}
+
+export const NOTHING: Resources = { mode: "", wallets: [], groups: [], keys: [], run_key: "" };
+
+/** Reads the resources, and again when the session has changed; `shown` is called with what there is. */
+export function followResources(at: Panel, shown: (found: Resources) => void): { read: () => Promise<void> } {
+  let asked = 0;
+  const read = async () => {
+    const mine = asked += 1;
+    const found = await at.call<Resources>("resources", {}, "Reading the account");
+    if (mine === asked) shown(found);
+  };
+  at.rereads(["account", "resources", "key"], () => void read().catch(() => shown(NOTHING)));
+  return { read };
+}
+
+/** A hash or an address, so that both ends are seen. */
+export function brief(text: string): string {
+  return /^(0x[0-9a-f]{40,}|Qm\w{44})$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-6)}` : text;
+}
+
+export function walletLabel({ address, name }: { address: string; name: string }): string {
+  return `${name} ${brief(address)}`;
+}
+
+/** Replaces the options of a select and keeps what was chosen, if it is still there. */
+export function offer(select: HTMLSelectElement, options: [value: string, label: string][], chosen = select.value) {
+  select.replaceChildren(
+    ...options.map(([value, label]) => h("option", { value, selected: value === chosen }, label)),
+  );
+}
+
+/** A button, and the form that it opens in `place`. */
+export interface Creator {
+  button: HTMLButtonElement;
+  open(): void;
+}
+
+interface Form {
+  label: string;
+  /** Fields of the form, made anew each time it is opened. */
+  fields: () => { element: HTMLElement; first: HTMLElement };
+  /** Creates; what it returns is shown in the form's place, with the focus in it. */
+  create: (place: HTMLElement, done: () => void) => Promise<void>;
+  note: () => string;
+}
+
+function creator(at: Panel, place: HTMLElement, { label, fields, create, note }: Form): Creator {
+  const button = h("button", { type: "button", "aria-expanded": "false" }, label);
+  const close = () => {
+    place.replaceChildren();
+    button.setAttribute("aria-expanded", "false");
+    button.focus();
+  };
+  const open = () => {
+    const { element, first } = fields();
+    const beside = first.tagName === "INPUT" && element.contains(first) ? first : undefined;
+    const made = at.button("Create", () => create(place, close), { kind: "primary", beside });
+    const form = h(
+      "section",
+      { class: "svcnb-card svcnb-form", "aria-label": label },
+      h("h3", {}, label),
+      element,
+      note() ? h("p", { class: "svcnb-hint" }, note()) : null,
+      h("div", { class: "svcnb-row" }, made, h("button", { type: "button", onclick: close }, "Cancel")),
+    );
+    form.addEventListener("keydown", (event) => {
+      const { key, target } = event as KeyboardEvent;
+      if (key === "Escape") close();
+      else if (key === "Enter" && (target as HTMLElement).tagName === "INPUT") made.click();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    place.replaceChildren(form);
+    button.setAttribute("aria-expanded", "true");
+    (first.isConnected ? first : made).focus();
+  };
+  button.addEventListener("click", open);
+  return { button, open };
+}
+
+const cost = (mode: Resources["mode"]) =>
+  mode === "chain" ? "A transaction of the owner's wallet, shown before it is signed." : "Costs one cent.";
+
+const nameInput = (placeholder: string) => h("input", { type: "text", autocomplete: "off", placeholder });
+
+export function newWallet(
+  at: Panel,
+  place: HTMLElement,
+  now: () => Resources,
+  made: (address: string) => Promise<void> | void,
+): Creator {
+  let name = nameInput("signer");
+  return creator(at, place, {
+    label: "New wallet",
+    fields: () => {
+      name = nameInput("signer");
+      // In API mode wallets have no names.
+      const element = now().mode === "chain" ? field("Name", name) : h("span");
+      return { element, first: name };
+    },
+    note: () => `The service keeps its key. ${cost(now().mode)}`,
+    create: async (_place, done) => {
+      const args = { name: now().mode === "chain" ? typed(name, "Type a name for the wallet.") : "" };
+      const { address } = await at.call<{ address: string }>("new_wallet", args, "Creating the wallet");
+      done();
+      await made(address);
+    },
+  });
+}
+
+export function newGroup(
+  at: Panel,
+  place: HTMLElement,
+  now: () => Resources,
+  made: (id: number) => Promise<void> | void,
+): Creator {
+  let name = nameInput("signers");
+  return creator(at, place, {
+    label: "New group",
+    fields: () => {
+      name = nameInput("signers");
+      return { element: field("Name", name), first: name };
+    },
+    note: () => `A group permits actions and wallets to each other. ${cost(now().mode)}`,
+    create: async (_place, done) => {
+      const { id } = await at.call<{ id: number }>(
+        "new_group",
+        { name: typed(name, "Type a name for the group.") },
+        "Creating the group",
+      );
+      done();
+      await made(id);
+    },
+  });
+}
+
+export function newUsageKey(
+  at: Panel,
+  place: HTMLElement,
+  now: () => Resources,
+  made: (hash: string) => Promise<void> | void,
+): Creator {
+  let name = nameInput("runner");
+  let group = h("select");
+  return creator(at, place, {
+    label: "New usage key",
+    fields: () => {
+      name = nameInput("runner");
+      group = h("select");
+      const groups = now().groups;
+      offer(group, groups.map(({ id, name }) => [String(id), `${name || "group"} (${id})`]), String(groups.at(-1)?.id));
+      const element = groups.length > 0
+        ? h("div", { class: "svcnb-columns" }, field("Name", name), field("May run actions of", group))
+        : h("p", {}, "There is no group yet. Create a group first.");
+      return { element, first: name };
+    },
+    note: () => `It can run the actions of this group and change nothing. ${cost(now().mode)}`,
+    create: async (place, done) => {
+      if (now().groups.length === 0) {
+        throw new PanelError({ type: "NoGroup", message: "There is no group yet.", hint: "Create a group first." });
+      }
+      const args = { name: typed(name, "Type a name for the usage key."), groups: [Number(group.value)] };
+      const created = await at.call<{ secret: string; hash: string }>("new_usage_key", args, "Creating the usage key");
+      showSecret(
+        place,
+        "usage key",
+        "Anyone who has it can run these actions at your cost. Store it in a safe place.",
+        created.secret,
+        done,
+      );
+      await made(created.hash);
+    },
+  });
+}

@@ -1,0 +1,26 @@
+/** A secret that is shown once: copied, confirmed, gone. */
+import { copyButton, h } from "./dom.ts";
+
+/** Shows a secret in `place` until the person says that it is stored; `stored` takes the focus afterwards. */
+export function showSecret(place: HTMLElement, what: string, warning: string, text: string, stored: () => void): void {
+  const done = h("button", { type: "button", class: "svcnb-primary" }, "I stored it");
+  done.addEventListener("click", () => {
+    place.replaceChildren();
+    stored();
+  });
+  place.replaceChildren(
+    h(
+      "div",
+      { class: "svcnb-notice" },
+      h(
+        "div",
+        {},
+        h("strong", {}, `This is the ${what}. It is shown this once.`),
+        h("p", {}, warning),
+        h("code", { class: "svcnb-key" }, text),
+        h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy the key"), done),
+      ),
+    ),
+  );
+  done.focus();
+}

@@ -1,0 +1,64 @@
+/** Credit: what there is, and adding to it at the processor's page. */
+import { field, h, type Panel } from "../../lib/panel.ts";
+import { throughProxy } from "../../lib/proxy.ts";
+
+const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`;
+
+export function creditPart(at: Panel): { element: HTMLElement; offer: (packages: number[]) => void } {
+  const page = h("div", { "aria-live": "polite" });
+  const amount = h("select", {});
+  const method = h("select", {}, h("option", { value: "card" }, "card"), h("option", { value: "crypto" }, "crypto"));
+
+  const pay = async () => {
+    const asked = { cents: Number(amount.value), method: method.value };
+    const begun = await at.call<{ page: string; payment: string }>("pay", asked, "Beginning the payment");
+    const address = begun.page ? await throughProxy(at, begun.page) : "";
+    const link = h("a", { href: address, target: "_blank", rel: "noopener" }, "Open the processor's page");
+    page.replaceChildren(
+      h(
+        "div",
+        { class: "svcnb-notice" },
+        h(
+          "div",
+          {},
+          h("strong", {}, `Pay ${dollars(asked.cents)} at the processor.`),
+          begun.page
+            ? h(
+              "p",
+              {},
+              link,
+              " in another tab. The credit appears here when it is paid; Cancel only ends the waiting.",
+            )
+            : h(
+              "p",
+              {},
+              `Payment ${begun.payment}: finish it with the processor's client library or in its dashboard.`,
+            ),
+        ),
+      ),
+    );
+    if (begun.page) link.focus();
+    try {
+      await at.call("wait_for_payment", {}, "Waiting for the payment");
+    } finally {
+      page.replaceChildren();
+    }
+  };
+
+  const element = h(
+    "section",
+    { class: "svcnb-card", "aria-label": "Credit" },
+    h("h3", {}, "Credit"),
+    h("div", { class: "svcnb-columns" }, field("Amount", amount), field("Pay by", method)),
+    h(
+      "div",
+      { class: "svcnb-row" },
+      at.button("Add credit", pay, { kind: "primary" }),
+      at.button("Refresh", () => at.call("refresh", {}, "Reading the credit")),
+    ),
+    page,
+  );
+  const offer = (packages: number[]) =>
+    amount.replaceChildren(...packages.map((cents) => h("option", { value: cents }, dollars(cents))));
+  return { element, offer };
+}

@@ -1,0 +1,82 @@
+/** The wallet that owns a ChainSecured account: of the browser, from a key file, from a typed key, or a contract. */
+import { field, FieldError, h, type Panel, typed } from "../../lib/panel.ts";
+
+const KINDS = [
+  ["browser", "a wallet in this browser"],
+  ["file", "a key file"],
+  ["key", "a private key"],
+] as const;
+
+/** Lets the person choose the owner's wallet; `element` shows the chosen one, or the choice. */
+export function ownerChooser(at: Panel): { element: HTMLElement; ready: () => Promise<void> } {
+  const kind = h("select", {}, ...KINDS.map(([value, label]) => h("option", { value }, label)));
+  const key = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
+  const file = h("input", { type: "file", accept: ".json,application/json" });
+  const password = h("input", { type: "password", autocomplete: "off" });
+  const contract = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
+
+  const keyField = field("Private key of the owner", key, "It stays in the kernel and is not saved.");
+  const fileFields = h(
+    "div",
+    { class: "svcnb-columns" },
+    field("Key file", file, "Encrypted JSON (version 3), as wallets export it."),
+    field("Password of the key file", password),
+  );
+  const chosen = h("p", {});
+  const use = at.button("Use this wallet", () => take(), { beside: key });
+  const useFile = at.button("Use this key file", () => take(), { beside: password });
+  const connect = at.button("Connect a wallet", () => take());
+  const change = at.button("Use another wallet", async () => {
+    await at.call("forget_owner");
+    kind.focus();
+  }, { kind: "quiet" });
+  const choice = h("div", {}, field("Wallet of the owner", kind), keyField, fileFields);
+  choice.append(h("div", { class: "svcnb-row" }, connect, use, useFile));
+  const useContract = at.button("Use the contract wallet", async () => {
+    await at.call("use_contract_wallet", { address: typed(contract, "Type the address of the contract.") });
+    contract.value = "";
+  }, { beside: contract });
+  const contractPart = h(
+    "details",
+    {},
+    h("summary", {}, "It signs for a contract wallet"),
+    field(
+      "Address of the contract wallet",
+      contract,
+      "It must be deployed. The wallet above signs in its name (ERC-1271).",
+    ),
+    useContract,
+  );
+  const known = h("div", {}, h("div", { class: "svcnb-row" }, chosen, change), contractPart);
+  const element = h("div", {}, choice, known);
+
+  const show = () => {
+    keyField.hidden = use.hidden = kind.value !== "key";
+    fileFields.hidden = useFile.hidden = kind.value !== "file";
+    connect.hidden = kind.value !== "browser";
+  };
+  kind.addEventListener("change", show);
+  show();
+
+  async function take(): Promise<void> {
+    if (kind.value === "browser") {
+      await at.call("use_browser_wallet", {}, "Waiting for the wallet");
+    } else if (kind.value === "key") {
+      await at.call("use_owner", { key: typed(key, "Type a private key: 0x and 64 hex digits.") }, "Reading the key");
+      key.value = "";
+    } else {
+      const selected = file.files?.[0];
+      if (!selected) throw new FieldError(file, "Choose a key file.");
+      const args = { text: await selected.text(), password: password.value, name: selected.name };
+      await at.call("use_key_file", args, "Opening the key file");
+      password.value = file.value = "";
+    }
+  }
+
+  at.watch<string>("owner_address", (address) => {
+    choice.hidden = address !== "";
+    known.hidden = address === "";
+    chosen.textContent = address ? `Owner: ${address}` : "";
+  });
+  return { element, ready: async () => void (at.get<string>("owner_address") || await take()) };
+}

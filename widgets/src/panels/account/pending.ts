@@ -1,0 +1,58 @@
+/** Wallets and usage keys whose creation stopped half way: finish them, or give them up. */
+import { confirmed } from "../../lib/confirm.ts";
+import { h, type Panel } from "../../lib/panel.ts";
+import { showSecret } from "../../lib/secret.ts";
+
+interface Pending {
+  id: string;
+  kind: string;
+  name: string;
+  stage: string;
+}
+
+export function pendingPart(at: Panel): { element: HTMLElement; read: () => Promise<void> } {
+  const list = h("div", {});
+  const secret = h("div", { "aria-live": "polite" });
+  const element = h(
+    "section",
+    { class: "svcnb-card", "aria-label": "Stopped half way", hidden: true },
+    h("h3", {}, "Stopped half way"),
+    list,
+    secret,
+  );
+  const read = async () => {
+    const found = await at.call<Pending[]>("pending", {}, "Looking for unfinished work");
+    element.hidden = found.length === 0 && secret.childElementCount === 0;
+    list.replaceChildren(...found.map(row));
+  };
+  const row = (mint: Pending) => {
+    const question = h("div", { "aria-live": "polite" });
+    const resume = at.button("Resume", async () => {
+      const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Finishing");
+      if (made.secret) {
+        const warning = "Anyone who has it can run its actions at your cost. Store it in a safe place.";
+        showSecret(secret, "usage key", warning, made.secret, () => void read());
+      }
+      await read();
+    }, { kind: "primary" });
+    const giveUp: HTMLButtonElement = at.button("Delete the record …", async () => {
+      await confirmed(at, question, giveUp, "Delete it, for good", async (confirm) => {
+        await at.call("abandon", { mint: mint.id, confirm });
+        await read();
+      });
+    }, { kind: "quiet" });
+    return h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "svcnb-row" },
+        h("span", {}, `${mint.kind} ${mint.name}: ${mint.stage === "asked" ? "not made yet" : "made, not registered"}`),
+        resume,
+        giveUp,
+      ),
+      question,
+    );
+  };
+  return { element, read };
+}

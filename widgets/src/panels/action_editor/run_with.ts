@@ -1,0 +1,102 @@
+/** What a run is made with: a wallet among its parameters, and the key that runs it. */
+import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
+import { newUsageKey, newWallet, offer, type Resources, walletLabel } from "../../lib/resources.ts";
+
+/** Member of the parameters that gets the wallet: one that is empty or holds a wallet already, else `wallet`. */
+export function walletMember(params: Record<string, unknown>, wallets: string[]): string {
+  const isWallet = (value: unknown) => typeof value === "string" && wallets.includes(value.toLowerCase());
+  return Object.keys(params).find((name) => isWallet(params[name])) ??
+    Object.keys(params).find((name) => params[name] === "" && /wallet|pkp|address/i.test(name)) ?? "wallet";
+}
+
+/** The parameters with a wallet in them; null when they are not a JSON object. */
+export function withWallet(text: string, address: string, wallets: string[]): string | null {
+  let params: unknown;
+  try {
+    params = text.trim() ? JSON.parse(text) : {};
+  } catch {
+    return null;
+  }
+  if (typeof params !== "object" || params === null || Array.isArray(params)) return null;
+  const given = params as Record<string, unknown>;
+  return JSON.stringify({ ...given, [walletMember(given, wallets)]: address }, null, 2);
+}
+
+interface Work {
+  params: () => string;
+  setParams: (text: string) => void;
+  resources: () => Resources;
+  keyChanged: () => void;
+}
+
+export function runWith(at: Panel, work: Work) {
+  const wallet = h("select");
+  const key = h("select");
+  const note = h("p", { class: "svcnb-bad", role: "alert", hidden: true });
+  const walletForm = h("div", { "aria-live": "polite" });
+  const keyForm = h("div", { "aria-live": "polite" });
+
+  const insert = () => {
+    note.hidden = true;
+    if (!wallet.value) return;
+    const addresses = work.resources().wallets.map(({ address }) => address.toLowerCase());
+    const text = withWallet(work.params(), wallet.value, addresses);
+    if (text === null) {
+      note.hidden = false;
+      note.textContent = "The parameters are not a JSON object, so the wallet cannot be put into them.";
+    } else work.setParams(text);
+  };
+  wallet.addEventListener("change", insert);
+  key.addEventListener("change", () => {
+    at.attempt(async () => {
+      await at.call("choose_key", { which: key.value });
+      work.keyChanged();
+    });
+  });
+  const createWallet = newWallet(at, walletForm, work.resources, (address) => {
+    const known = [...wallet.options].some(({ value }) => value === address);
+    if (!known) wallet.append(h("option", { value: address }, walletLabel({ address, name: "new wallet" })));
+    wallet.value = address;
+    insert();
+    wallet.focus();
+  });
+  const createKey = newUsageKey(at, keyForm, work.resources, () => work.keyChanged());
+
+  const walletPart = h(
+    "div",
+    { hidden: true },
+    h(
+      "div",
+      { class: "svcnb-row" },
+      field("Wallet", wallet),
+      copyButton(() => wallet.value, "Copy", "the wallet's address"),
+      createWallet.button,
+    ),
+    note,
+    walletForm,
+  );
+  const keyPart = h(
+    "div",
+    { hidden: true },
+    h("div", { class: "svcnb-row" }, field("Run with", key), createKey.button),
+    keyForm,
+  );
+  return {
+    walletPart,
+    keyPart,
+    /** The chosen wallet; an empty text for none. */
+    wallet: () => wallet.value,
+    offer({ mode, wallets, keys, run_key }: Resources): void {
+      walletPart.hidden = keyPart.hidden = mode === "";
+      const named = wallets.filter(({ master }) => !master);
+      offer(wallet, [["", "none"], ...named.map((each): [string, string] => [each.address, walletLabel(each)])]);
+      const usable = keys.filter(({ usable }) => usable);
+      const account: [string, string][] = mode === "chain" ? [["", "choose a usage key"]] : [["", "the account's key"]];
+      offer(
+        key,
+        [...account, ...usable.map(({ hash, name }): [string, string] => [hash, `usage key ${name}`])],
+        run_key,
+      );
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Who signed a message: recovered by the kernel from the signature, and compared with the account's wallets. */
+import { copyable, field, h, type Panel, typed } from "../../lib/panel.ts";
+
+const SIGNATURE = /^0x[0-9a-f]{130}$/i;
+
+interface Found {
+  recovered: string;
+  /** Name of the account's wallet; an empty text when it is none of them. */
+  wallet: string;
+}
+
+/** A signature in a response, and the message that it is most likely of. */
+export function signatureIn(response: string, params: string): { message: string; signature: string } | null {
+  const [answered, given] = [read(response), read(params)];
+  const members = typeof answered === "object" && answered !== null ? answered as Record<string, unknown> : {};
+  const signature = [answered, ...Object.values(members)].find((value) =>
+    typeof value === "string" && SIGNATURE.test(value)
+  );
+  if (signature === undefined) return null;
+  const around = { ...(typeof given === "object" ? given as Record<string, unknown> : {}), ...members };
+  const message = ["message", "text", "fact"].map((name) => around[name]).find((value) => typeof value === "string");
+  return { message: String(message ?? ""), signature: String(signature) };
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function verifyPart(at: Panel): { element: HTMLElement; offer: (response: string, params: string) => void } {
+  const message = h("textarea", { rows: "2", spellcheck: "false" });
+  const signature = h("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: "0x…" });
+  const answer = h("div", { "aria-live": "polite" });
+  const check = at.button("Check the signature", async () => {
+    answer.replaceChildren();
+    const args = { message: message.value, signature: typed(signature, "Paste a signature: 0x and 130 hex digits.") };
+    const { recovered, wallet } = await at.call<Found>("verify", args, "Checking the signature");
+    answer.replaceChildren(
+      h(
+        "p",
+        { role: "status" },
+        h(
+          "strong",
+          { class: wallet ? "svcnb-good" : "svcnb-warn" },
+          wallet ? `✓ Signed by ${wallet} of this account` : "The signer is not a wallet of this account",
+        ),
+      ),
+      h("p", {}, "Recovered address ", copyable(recovered, "the recovered address")),
+    );
+  }, { beside: signature });
+  const element = h(
+    "details",
+    {},
+    h("summary", {}, "Check a signature"),
+    h(
+      "div",
+      { class: "svcnb-card" },
+      h("small", { class: "svcnb-hint" }, "Recovers the signer's address from a message (EIP-191) and its signature."),
+      field("Message", message),
+      field("Signature", signature),
+      h("div", { class: "svcnb-row" }, check),
+      answer,
+    ),
+  );
+  for (const input of [message, signature]) input.addEventListener("input", () => answer.replaceChildren());
+  const offer = (response: string, params: string) => {
+    const found = signatureIn(response, params);
+    if (!found) return;
+    message.value = found.message;
+    signature.value = found.signature;
+    answer.replaceChildren();
+    element.open = true;
+  };
+  return { element, offer };
+}

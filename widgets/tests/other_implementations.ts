@@ -1,0 +1,35 @@
+/**
+ * Asks npm packages what ours should answer. Tests in Python send lines of JSON and read one line for each.
+ *
+ * `{"cid": BASE64}` is answered by ipfs-unixfs-importer, `{"github": {"secret", "body"}}` by what @octokit/webhooks signs with.
+ */
+import { sign } from "@octokit/webhooks-methods";
+import { importer } from "ipfs-unixfs-importer";
+import { fixedSize } from "ipfs-unixfs-importer/chunker";
+import { balanced } from "ipfs-unixfs-importer/layout";
+import { Buffer } from "node:buffer";
+import { stdin } from "node:process";
+import { createInterface } from "node:readline";
+
+const OPTIONS = {
+  cidVersion: 0,
+  rawLeaves: false,
+  reduceSingleLeafToSelf: true,
+  chunker: fixedSize({ chunkSize: 262_144 }),
+  layout: balanced({ maxChildrenPerNode: 174 }),
+} as const;
+
+async function cid(content: Uint8Array): Promise<string> {
+  // deno-lint-ignore no-explicit-any
+  const store = { put: (cid: unknown) => cid } as any;
+  for await (const file of importer([{ content }], store, OPTIONS)) return String(file.cid);
+  throw new Error("nothing was imported");
+}
+
+for await (const line of createInterface({ input: stdin })) {
+  const asked = JSON.parse(line);
+  const answer = "cid" in asked
+    ? await cid(Buffer.from(asked.cid, "base64"))
+    : await sign(asked.github.secret, asked.github.body);
+  console.log(JSON.stringify(answer));
+}
