@@ -1,6 +1,6 @@
 """Writes `svcnb/emulator_settings.py`: the settings of the emulator as typed keyword arguments of `svcnb.Emulator`.
 
-The emulator's own table is the source. With ``--check`` nothing is written, and the exit code is 1 when the file differs.
+The emulator's own table is the source. With ``--check`` it writes nothing and fails if the file differs.
 """
 
 from __future__ import annotations
