@@ -23,7 +23,7 @@ class TraceEvent(NamedTuple):
         at_ms: Milliseconds since the start of the run.
         kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import`` or ``end``.
         memory_bytes: Resident memory of the isolate beyond that of an idle one, or None where it cannot be read.
-        detail: Data of the event, such as the operation's name, method, host, status and bytes, and how it ended.
+        detail: Data of the event: the operation's name, method, host, status and bytes, and how it ended. The member
             ``took_ms`` is the time in milliseconds that the action waited for the service. At the start it is the time
             in the queue.
     """
