@@ -2,8 +2,7 @@
 
 The contract keeps lists in the order of insertion until an entry is removed. Then the last entry takes its place, and
 clients of the chain see that order. The HTTP lists stay in creation order (specification 4.2, list_groups). The order
-is read from
-the contract's events, once for each list that lost an entry.
+is read from the contract's events, once for each list that lost an entry.
 
 A page of a list that never lost an entry is returned in the contract's order.
 """

@@ -98,7 +98,7 @@ class Intent(NamedTuple):
         """The payment after an attempt to pay it.
 
         Args:
-            outcome: Its final status; ``processing`` does not end without a further call.
+            outcome: The resulting status; ``processing`` does not end without a further call.
             method: The payment method, None keeps the chosen one.
             now: Unix seconds.
             delay_s: Seconds that it is processing first.

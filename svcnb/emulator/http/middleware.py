@@ -43,8 +43,8 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 class Middleware:
     """The application that the server runs.
 
-    Every answer gets a fresh ``X-Request-Id``. ``X-Correlation-Id`` is echoed when the caller
-    sent one (reference facts 2.8).
+    Every answer gets a fresh ``X-Request-Id``, even if the caller sent one. The ``X-Correlation-Id`` of a caller is
+    echoed (reference facts 2.8).
 
     Args:
         app: The router. Its `ServiceError` become answers here.
