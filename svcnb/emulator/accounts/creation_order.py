@@ -53,7 +53,7 @@ _LISTS: Final = {
 _IDENTITY: Final = {"listApiKeys": 1, "listPkps": 1, "listWalletsInGroup": 1}
 """The position of a row's entry name, if it is not the first."""
 _MADE: Final = ("GroupAdded", "GroupUpdated")
-"""Events of a group that is created again; its first entries have no events of their own."""
+"""Events that set all entries of a group; its first entries have no events of their own."""
 
 _Name = tuple[str, int, tuple[Any, ...]]
 

@@ -31,7 +31,7 @@ _DUMP_AFTER: Final = 128
 """Entries after which the state is dumped. The number is higher on a long chain, whose dump is larger."""
 _REPLAY_S: Final = 4.0
 """Seconds of the node's work after which it is dumped at the latest. The cost of a block depends on the size of the
-whole state. Without this limit, a rebuild would take as long again, and all requests would wait for it."""
+whole state. Entries that took longer would delay a rebuild, and all requests that wait for it, as long again."""
 _DUMPS_COST: Final = 10
 """Dumps take at most one part in this number of the node's time."""
 _KEPT_MARKS: Final = 64

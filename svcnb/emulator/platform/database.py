@@ -27,7 +27,7 @@ Row: TypeAlias = tuple[Any, ...]
 _LOCK: Final = 0x73766362
 """Number of the lock that a transaction holds among the servers of one PostgreSQL."""
 _WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
-"""Timeout of a transaction, so that a server that hangs inside one does not block the others for ever."""
+"""Timeouts, so that a server that hangs inside a transaction does not block the others for ever."""
 _BUSY_S: Final = 10.0
 
 

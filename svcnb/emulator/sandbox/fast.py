@@ -42,7 +42,7 @@ class FastEngine(PooledEngine):
         PartMissing: Deno or the bundle is not installed.
     """
 
-    # A process with a lowered priority stays so and is discarded. Only runs that are very long get one.
+    # A lowered priority cannot be undone, so the process is discarded afterwards. Only very long runs justify that.
     _brief_s = 0.5
 
     def __init__(

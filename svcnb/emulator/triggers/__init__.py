@@ -1,6 +1,6 @@
 """Triggers service (specification 4.5): runs actions automatically.
 
-A run is a row of the ``runs`` table and nothing else. It is admitted, claimed and ended in transactions of the
+A run is a row of the ``trigger_runs`` table and nothing else. It is admitted, claimed and ended in transactions of the
 emulator's own database. A kill at any moment leaves exactly what was committed:
 
 - ``webhooks``, ``schedules`` and ``chain_events`` detect causes and *admit* one run for each (``admission``).
