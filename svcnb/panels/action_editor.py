@@ -167,7 +167,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         """Recovers who signed a message (EIP-191), and says which wallet of the account that is. Computed here."""
         recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
-        wallets = await self.session.nouns.wallets.list() if self.session.state["mode"] else []
+        wallets = await self.session.nouns.wallets.list() if self.session.mode else []
         position = next((n for n, each in enumerate(wallets) if each.address.lower() == recovered.lower()), None)
         master = master_wallet_of(wallets)
         name = "" if position is None else wallet_title(wallets[position], position, master)

@@ -25,7 +25,7 @@ class ResourcePanel(Panel):
         wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
         usable, master = self.session.usable_keys, master_wallet_of(wallets)
         return {
-            "mode": self.session.state["mode"],
+            "mode": self.session.mode,
             "wallets": [
                 {
                     "address": each.wallet_address,

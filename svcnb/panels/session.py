@@ -89,6 +89,11 @@ class Session:
         return self.service if self.account is None else self.account
 
     @property
+    def mode(self) -> str:
+        """Mode of the account in use: ``api``, ``chain``, or empty. A client's own key is an account in API mode."""
+        return self.state["mode"] or ("api" if self.client.config.api_key is not None else "")
+
+    @property
     def subject(self) -> str:
         """Name of `nouns` in the recorded Python."""
         return "svc" if self.account is None else "mine"

@@ -155,23 +155,23 @@ async def test_a_large_request_leaves_the_event_loop_to_others(
 async def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(
     http: httpx.AsyncClient, turns: Turns
 ) -> None:
-    key = http.headers.pop("x-api-key")
-    http.headers.update(TOKEN)
-    made = await http.post("/api/triggers", json=trigger(action_code=MANY_VALUES, usage_api_key=key))
-    for each in (await http.get("/api/triggers")).json():
+    body = trigger(action_code=MANY_VALUES, usage_api_key=http.headers["x-api-key"])
+    made = await http.post("/api/triggers", json=body, headers=TOKEN)
+    for each in (await http.get("/api/triggers", headers=TOKEN)).json():
         if each["id"] != made.json()["id"]:
-            await http.delete(f"/api/triggers/{each['id']}")
+            await http.delete(f"/api/triggers/{each['id']}", headers=TOKEN)
     path = f"/api/triggers/{made.json()['id']}"
     for _ in range(12):
-        taken = await http.post(f"{path}/test", json={"event": ["1"] * 50_000})
+        taken = await http.post(f"{path}/test", json={"event": ["1"] * 50_000}, headers=TOKEN)
         assert taken.status_code == 202, taken.text
         while True:
-            runs = (await http.get(f"{path}/runs?limit=1")).json()["runs"]
+            runs = (await http.get(f"{path}/runs?limit=1", headers=TOKEN)).json()["runs"]
             if runs[0]["finished_at"]:
                 break
             await asyncio.sleep(0.02)
-    await http.post("/api/triggers", json=trigger(default_params={"a": ["y"] * 200_000}, action_code="x" * 4_000_000))
+    large = trigger(default_params={"a": ["y"] * 200_000}, action_code="x" * 4_000_000)
+    await http.post("/api/triggers", json=large, headers=TOKEN)
     await turns.begin()
-    assert len((await http.get(f"{path}/runs")).content) > 8_000_000
-    assert len((await http.get("/api/triggers")).content) > 4_000_000
+    assert len((await http.get(f"{path}/runs", headers=TOKEN)).content) > 8_000_000
+    assert len((await http.get("/api/triggers", headers=TOKEN)).content) > 4_000_000
     assert await turns.longest_s() < LONGEST_S

@@ -318,7 +318,7 @@ _ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 
 # Patterns that are made of values when they are used; here with values as they may come.
 MADE = {
-    "stamp.py": [
+    "derived_action.py": [
         (r"^[ \t]*(?:async[ \t]+)?(?:const|let|var|class|function\*?)\s+NAME(?![\w$])", re.MULTILINE),
         (r", NAME_VERSION = ([0-9]+)\Z", 0),
     ],

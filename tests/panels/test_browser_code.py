@@ -36,7 +36,12 @@ def deno(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_panels_behave_over_a_fake_model() -> None:
-    allowed = ("--no-prompt", "--cached-only", "--allow-env", "--allow-read=tests/vectors")
+    allowed = (
+        "--no-prompt",
+        "--cached-only",
+        "--allow-env",
+        "--allow-read=tests/vectors,svcnb/emulator/sandbox/static",
+    )
     done = deno("test", "--quiet", "--no-check", "--config=widgets/deno.json", *allowed, *FILES)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.search(r"(\d+) passed .*0 failed", done.stdout)

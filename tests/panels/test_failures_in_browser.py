@@ -48,7 +48,7 @@ class Case:
 CASES = [
     Case("Account", "Create", "Account key or usage key", "This is the account key."),
     Case("Signing", "Use current time", "The envelope", "The envelope"),
-    Case("Action editor", "Run", "Parameters", "✓ Response"),
+    Case("Action editor", "Run", "Identity", "✓ Response"),
     Case("Permissions", "Refresh", "The account has no groups yet", "The account has no groups yet"),
     Case("Runs", "Refresh", "100 % succeeded", "% succeeded"),
     Case("Triggers", "Refresh", "No triggers yet.", "No triggers yet."),

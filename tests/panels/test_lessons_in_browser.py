@@ -85,7 +85,7 @@ def derive_an_action(nb: Any) -> Any:
     panel.locator(".svcnb-failure").wait_for()
     panel.get_by_text("Derive with a constant").click()
     derive = panel.locator("details", has_text="Derive with a constant")
-    derive.get_by_label("Name", exact=True).fill("LIMIT")
+    derive.get_by_label("Name of the constant", exact=True).fill("LIMIT")
     derive.get_by_label("Constant", exact=True).fill('{"cents": 500}')
     press(panel, "Derive")
     assert panel.locator(".svcnb-derived").inner_text() == nb.value("small.cid")
