@@ -1,9 +1,8 @@
-"""How charts look: one design, in light and in dark.
+"""Theme of the charts: one design, in light and in dark.
 
-Colours are Okabe and Ito's (2008), told apart with any kind of colour blindness; blue is lightened and purple
-darkened, so that each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey
-alike, and marks look the same in both. No chart relies on them: what they tell stands in shapes, dashes, fillings or
-words as well.
+Colours are Okabe and Ito's (2008), which can be distinguished with any kind of colour blindness. Blue is lightened and
+purple is darkened. So each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey,
+and marks look the same in both. No chart relies on colours alone: shapes, dashes, fills or words show the same.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ OUTLINE: Final = "outline"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours that differ between light and dark.
+    """Colours that differ between light and dark.
 
     Attributes:
         text: Titles and labels.
-        muted: Subtitles, axis lines and what should stand back.
+        muted: Subtitles, axis lines and less important parts.
         grid: Lines behind the marks.
-        background: Behind everything.
+        background: Background of the chart.
     """
 
     text: str

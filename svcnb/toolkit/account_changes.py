@@ -1,4 +1,4 @@
-"""What was changed in an account in a period, by the events of the chain."""
+"""Changes of an account in a period, read from the events of the chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends verdicts to a workshop's server: the exercise and whether the answer was right, never the answer."""
+"""Sends results to a workshop's server: the exercise and whether the answer was right, never the answer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _OK: Final = 200
 
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a verdict to the server of ``SVC_WORKSHOP_URL``, and fetches solutions that are unlocked.
+    """Sends a result to the server of ``SVC_WORKSHOP_URL``, and fetches unlocked solutions.
 
-    Does nothing without a server, and never stops a lesson.
+    Does nothing without a server. A failure never stops a lesson.
 
     Args:
         exercise: Its name.
-        right: Whether the answer was.
+        right: Whether the answer was right.
     """
     address, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
     if not address or not token:
