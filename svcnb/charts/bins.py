@@ -20,7 +20,7 @@ _STEPS_S: Final = (
 )  # fmt: skip
 _UNITS: Final = ((604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 MAX_BINS: Final = 60
-"""Most spans in one chart: more than these are no longer told apart by eye."""
+"""Maximum number of spans in one chart; more cannot be distinguished by eye."""
 
 # 1970 began on a Thursday; weeks begin on Mondays.
 _MONDAY: Final = 4 * DAY

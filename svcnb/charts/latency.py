@@ -16,7 +16,7 @@ from svcnb.charts.words import count, said, short, span, time_axis, title
 from svcnb.client.errors import InvalidArgument
 
 MAX_ACTIONS: Final = 20
-"""Most actions in one chart; those with most runs."""
+"""Maximum number of actions in one chart; those with the most runs."""
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond")

@@ -24,7 +24,7 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.text import xml_text
 
 TIMEOUT_SECONDS: Final = 120.0
-"""Longest time that one drawing may take, including the start of the process."""
+"""Time limit of one drawing, including the start of the process."""
 
 _PROGRAM: Final = Path(__file__).with_name("native_process.py")
 _KEPT: Final = 500

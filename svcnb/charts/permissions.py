@@ -14,7 +14,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.explanation import Explanation, GroupLink
 
 MAX_GROUPS: Final = 12
-"""Most groups in one drawing; those that connect, or are nearest to it, come first."""
+"""Maximum number of groups in one drawing; those with the most existing links come first."""
 
 _WIDTH: Final = 700
 _STEP: Final = 54

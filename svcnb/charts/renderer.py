@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from altair import JupyterChart
 
 NAME: Final = "svcnb"
-"""Name of the renderer: ``alt.renderers.enable("svcnb")`` shows one's own charts this way, too."""
+"""Name of the renderer. ``alt.renderers.enable("svcnb")`` uses it for your own charts too."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Stand-ins, which a finished drawing exchanges for the page's own colours."""
+"""Placeholder colours, which are replaced by the page's own colours in a finished drawing."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",

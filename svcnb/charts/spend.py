@@ -15,7 +15,7 @@ from svcnb.charts.words import count, said, short, span, time_axis, title
 from svcnb.client.models.billing import dollars
 
 MAX_ACTIONS: Final = 7
-"""Most actions with a row of their own; the rest share one."""
+"""Maximum number of actions with their own row; the others share one row."""
 
 _FEW_CENTS: Final = 5
 

@@ -14,10 +14,10 @@ from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
 
 MAX_ACTIONS: Final = 20
-"""Most actions in one chart; those with most runs."""
+"""Maximum number of actions in one chart; those with the most runs."""
 
 _Z: Final = 1.959964
-"""Of the normal distribution, for 95 percent."""
+"""Quantile of the normal distribution for 95 percent."""
 
 _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"

@@ -13,7 +13,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.cid_text import is_cid_v0
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
-"""How a run stands: ended well, ended otherwise, not ended."""
+"""Status of a run: succeeded, failed, not ended."""
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("started_at", "time"),

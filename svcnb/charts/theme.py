@@ -23,18 +23,18 @@ GREY: Final = "#7F7F7F"
 _FIT: Final = "svcnb-fit"
 
 FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
-"""The first travels with vl-convert, so texts are measured, and pictures are laid out, equally on every machine."""
+"""The first font is part of vl-convert, so texts have the same size and charts the same layout on every machine."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
-"""What stands in on a machine with none of these fonts: its own, an eighth wider, made as narrow as they are. Without
+"""Fallback for a machine without these fonts: its own font, an eighth wider, is made as narrow as they are. Without
 it, labels of the drawing would run into one another and over its edge."""
 
 WIDTH: Final = 640
-"""Width of the plot, in pixels; titles and labels come on top."""
+"""Width of the plot, in pixels, without titles and labels."""
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Named style of texts that should stand back."""
+"""Named style of less important texts."""
 
 OUTLINE: Final = "outline"
 """Named style of frames."""

@@ -19,11 +19,11 @@ _LOOKS: Final = {
     "failed": (VERMILLION, VERMILLION, [1, 0]),
     "not ended": ("transparent", GREY, [3, 2]),
 }
-"""Filling, outline and its dashes."""
+"""Fill, outline and its dashes."""
 
 _FEW: Final = 5
 _MOST_LABELS: Final = 30
-"""Beyond so many bars a number does not fit over one."""
+"""Maximum number of bars for which a number fits over each."""
 
 
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:

@@ -15,7 +15,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace, TraceEvent
 
 MAX_EVENTS: Final = 60
-"""Most events in one chart; the first ones of a run."""
+"""Maximum number of events in one chart; the first ones of a run."""
 
 _GROUPS: Final = {
     "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",

@@ -10,7 +10,7 @@ import altair as alt
 from svcnb.charts.bins import Array
 
 TIMES: Final = "\u00d7"
-"""The multiplication sign, which marks what failed."""
+"""The multiplication sign, which marks failures."""
 
 _LONGEST: Final = 32
 _SECONDS_BELOW_MS: Final = 5 * 60 * 1000

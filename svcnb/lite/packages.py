@@ -33,7 +33,7 @@ _LEFT_OUT: Final = (
     "magics/static/",
     "notebooks/",
 )
-"""Parts of this package that have no use in a page."""
+"""Parts of this package that a page cannot use."""
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
 
 

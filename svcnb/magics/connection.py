@@ -31,16 +31,16 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """Whether there is a key, and whose; never the key."""
+    """Whether there is a key, and whether it has an account; never the key itself."""
 
     node: str = ""
-    """The program that answers, and whether it can work just now."""
+    """Name and version of the service, and whether it is ready."""
 
     credit: str = ""
-    """What the account can still spend."""
+    """Remaining credit of the account."""
 
     from_: str = ""
-    """Who chose it."""
+    """Source of the choice."""
 
     quiet = frozenset({"service"})
 

@@ -47,7 +47,7 @@ _HOME: Final = {
     "Workbench": "svcnb.panels.workbench",
     "command": "svcnb.panels.base",
 }
-"""Module of each public name, one panel a file."""
+"""Module of each public name; each panel has its own file."""
 
 
 if not TYPE_CHECKING:

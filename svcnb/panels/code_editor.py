@@ -14,7 +14,7 @@ from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
 BUNDLE: Final = STATIC / "codemirror" / "codemirror.js"
 
 Name = dict[str, str]
-"""A name that can be completed: ``name``, ``kind``, and where there is more to say ``detail``, ``says``, ``insert``."""
+"""A name for completion: ``name``, ``kind``, and optionally ``detail``, ``says`` and ``insert``."""
 
 
 class CodePanel(Panel):

@@ -54,4 +54,4 @@ class _Task(Future[T]):
 
 
 BACKGROUND: Final = Background()
-"""All panels of a process share one: the connections of their clients belong to its loop."""
+"""All panels of a process share one loop, because the connections of their clients belong to it."""

@@ -14,7 +14,7 @@ from svcnb.panels.wire import Channel
 from svcnb.toolkit.permissions import Edit
 
 OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
-"""How Python that was recorded gets the owner's wallet."""
+"""Recorded Python that creates the owner's wallet."""
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:

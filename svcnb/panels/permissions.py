@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 AT_ONCE: Final = 8
-"""Groups that are read at the same time."""
+"""Number of groups that are read at the same time."""
 
 _NOTHING: Final[dict[str, Any]] = {
     "ready": False, "managed": True, "creates": False, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],

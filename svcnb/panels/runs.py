@@ -26,7 +26,7 @@ SHOWN: Final = 200
 """Rows of the table; older runs are counted in the charts."""
 
 NAMES_KEPT_S: Final = 20.0
-"""How long names of actions and keys are kept before they are read again."""
+"""Time until cached names of actions and keys are read again."""
 
 FILTERS: Final = ("action", "key", "status", "origin")
 

@@ -19,16 +19,16 @@ from svcnb.client.signing import LocalSigner, Signer
 from svcnb.panels.loop import BACKGROUND
 
 CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
-"""What is shown of an account while none is open."""
+"""Displayed values without an open account."""
 
 BALANCE_DELAY_S: Final = 0.2
-"""Several billed calls in a row cause one reading of the credit."""
+"""Delay after which several billed calls in a row cause a single refresh of the credit."""
 
 SETTLING_S: Final = 60.0
-"""How long after a grant a refused run is repeated: a new grant takes a moment to act."""
+"""Time after a grant during which a refused run is repeated, because a new grant has a short delay."""
 
 RETRY_S: Final = 15.0
-"""How long such a run is repeated."""
+"""Time limit for the repetition of such a run."""
 
 Watcher = Callable[[frozenset[str]], None]
 

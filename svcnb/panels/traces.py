@@ -7,7 +7,7 @@ from typing import Any, Final
 from svcnb.client.models.traces import Trace, TraceEvent
 
 SHOWN: Final = 200
-"""Events that are drawn; a run has at most a thousand."""
+"""Maximum number of drawn events; a run has at most a thousand."""
 
 
 def trace_view(trace: Trace) -> dict[str, Any]:

@@ -21,9 +21,9 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
         fields: As for ``eth_sendTransaction``: to, data, value, gas and fees in hex.
 
     Returns:
-        A dictionary. ``what`` is a sentence, and ``arguments`` has name and text of each argument. ``through`` is the
-        contract wallet that makes the call, or an empty text. ``known`` is False if the call is not one of
-        AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
+        A dictionary. Its key ``what`` has a sentence, and ``arguments`` has name and text of each argument. The key
+        ``through`` has the contract wallet that makes the call, or an empty text. The key ``known`` has False if the
+        call is not one of AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
     """
     data = bytes.fromhex(str(fields.get("data", "0x")).removeprefix("0x"))
     to, through = str(fields.get("to", "")), ""

@@ -20,10 +20,10 @@ from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
 WATCHED_RUNS: Final = 50
-"""Runs of one trigger that are shown, the newest."""
+"""Number of shown runs of one trigger, the newest ones."""
 
 SHOWN_TIMES: Final = 5
-"""Next times of a schedule that are shown."""
+"""Number of shown next times of a schedule."""
 
 
 class TriggersPanel(Panel, bundle="triggers"):

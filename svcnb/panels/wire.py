@@ -42,14 +42,14 @@ Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
 
 SHOWN_WITHIN_S: Final = 20.0
-"""How long a view has to show what is asked; after that nobody sees it."""
+"""Time limit for a view to show a question; after that, no view is assumed to show it."""
 
 _PLACES: Final = {
     "Unauthorized": ("Account", "Create an account, or open one with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
     "Forbidden": ("Permissions", "Allow the action in a group of this key, and the wallet in the same group."),
 }
-"""Where the user repairs an error of the service: the panel, and what to do there."""
+"""Where the user can fix an error of the service: the panel, and the fix."""
 
 _LOG = logging.getLogger("svcnb.panels")
 _current: ContextVar[str] = ContextVar("command")

@@ -7,10 +7,10 @@ from html import escape
 from typing import Any, Final
 
 MIME: Final = "application/vnd.svcnb.conclusion+json"
-"""Under which a notebook holds its conclusion."""
+"""MIME type of the conclusion in a notebook."""
 
 NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
-"""Classes that keep dollar signs from being taken for formulas."""
+"""CSS classes that prevent dollar signs from being treated as formulas."""
 
 _NOTHING: Final = "No problems found."
 

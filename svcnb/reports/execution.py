@@ -21,10 +21,11 @@ from svcnb.errors import SvcnbError
 
 ENGINE: Final = "svcnb"
 START_TIMEOUT_S: Final = 180
-"""Seconds that the kernel may take to start."""
+"""Time limit for the start of the kernel, in seconds."""
 
 OUTPUT_TIMEOUT_S: Final = 60
-"""Seconds that outputs of a cell may arrive after its end; nbclient's own four lose those of a busy machine."""
+"""Seconds that outputs of a cell may arrive after its end. nbclient's default of four seconds loses outputs on a busy
+machine."""
 
 
 _KERNEL: Final = "svcnb.reports.kernel"

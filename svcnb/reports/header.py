@@ -12,7 +12,7 @@ from svcnb.reports.conclusion import NO_MATH
 from svcnb.toolkit.account_data import AccountData, Period
 
 MIME: Final = "application/vnd.svcnb.header+json"
-"""Under which a notebook holds its header."""
+"""MIME type of the header in a notebook."""
 
 _ADDRESS_CHARACTERS: Final = 42
 

@@ -16,7 +16,7 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Characters of the shortest value of another variable that is masked: shorter ones stand in texts by chance."""
+"""Minimum length of a masked value of another variable; shorter values can be in texts by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:

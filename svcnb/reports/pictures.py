@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
-"""Most keys, and most groups, in one matrix."""
+"""Maximum number of keys, and of groups, in one matrix."""
 
 _CELL: Final = 26
 _WIDE_CELL: Final = 34

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 CELL_TIMEOUT_S: Final = 600
-"""Seconds that one cell may take."""
+"""Time limit of one cell, in seconds."""
 
 _IN_TITLE: Final = ("Account", "Service", "Period", "State at")
 _PATHS: Final = (TOKEN_FILE, "SVC_HISTORY", "SVCNB_CONFIG")
@@ -188,7 +188,7 @@ def prepare(
 
 
 def _paths(environment: Mapping[str, str]) -> list[str]:
-    """Settings that are relative paths. They are made absolute, because the notebook may run in another folder."""
+    """Names of settings that contain paths. A relative path would mean another file in another folder."""
     return [name for name in _PATHS if environment.get(name) not in {None, "", OFF}]
 
 

@@ -73,7 +73,7 @@ class BalanceCheck(NamedTuple):
     """The recorded amounts compared with the service's own balance. All amounts are cents."""
 
     since: datetime
-    """When the first balance was read."""
+    """Time at which the first balance was read."""
 
     opening: int
     executions: int

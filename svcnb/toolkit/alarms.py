@@ -29,11 +29,11 @@ class Alarm(Model):
     action: str
 
     text: str
-    """What is wrong, with the measured value and the threshold."""
+    """The problem, with the measured value and the threshold."""
 
     since: datetime
-    """Since when, in UTC: the first failure after the last success, the last run before the silence, or the period's
-    begin."""
+    """Begin of the problem, in UTC: the first failure after the last success, the last run before the silence, or the
+    period's begin."""
 
     def sentence(self, zone: str = "UTC") -> str:
         """Returns kind, action, text and time in one sentence.
@@ -58,7 +58,7 @@ class ActionFigures(Model):
     """Share of the ended runs that failed; None when none ended."""
 
     p95_s: float | None
-    """Seconds within which 95 of 100 successful runs ended; None when none succeeded."""
+    """95th percentile of the durations of successful runs, in seconds; None when none succeeded."""
 
     cost_cents: int
     last_run: datetime | None

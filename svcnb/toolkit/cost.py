@@ -31,7 +31,7 @@ FREE: Final = frozenset(
         "wallets.get", "wallets.list",
     }
 )  # fmt: skip
-"""Verbs of a client that cost nothing."""
+"""Methods of a client that are free."""
 
 METERED: Final = frozenset(
     {
@@ -40,7 +40,7 @@ METERED: Final = frozenset(
         "usage_keys.update", "usage_keys.update_metadata", "usage_keys.delete", "wallets.create",
     }
 )  # fmt: skip
-"""Verbs of a client that cost one cent, when they succeed."""
+"""Methods of a client that cost one cent if they succeed."""
 
 
 GAS: Final[Mapping[str, int]] = {
@@ -58,11 +58,11 @@ GAS: Final[Mapping[str, int]] = {
     "usage_keys.delete": 79_000,
     "wallets.create": 240_000,
 }
-"""Gas of one change in ChainSecured mode, about: measured on the contract of the emulator. Every write's own preview
-tells it exactly."""
+"""Approximate gas of one change in ChainSecured mode, measured on the contract of the emulator. The preview of each
+write shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
-"""Gas of each of the first ten actions and wallets that a group is written with, about."""
+"""Approximate gas of each of the first ten actions and wallets in a write of a group."""
 
 _DAY_S: Final = 86_400
 

@@ -23,11 +23,11 @@ Weight = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
-"""Another service, which the emulator describes in the same document."""
+"""Prefixes of another service, which the emulator describes in the same document."""
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Members of answers that the client can do without: extras of the emulator, and what statuses tell as well."""
+"""Optional members of answers: extras of the emulator, and values that the status also shows."""
 
 _MAX_DEPTH: Final = 12
 
@@ -43,7 +43,7 @@ class Drift(Model):
     """Method and path."""
 
     field: str = ""
-    """Where: ``request.name``, ``response[].name``, ``query.name``; empty for the route as a whole."""
+    """Place of the difference: ``request.name``, ``response[].name``, ``query.name``; empty for the whole route."""
 
     says: str
 

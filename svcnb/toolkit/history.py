@@ -46,7 +46,7 @@ class PastRun(Model):
     """One past run."""
 
     started_at: datetime
-    """When it was sent, in UTC."""
+    """Time at which it was sent, in UTC."""
 
     source: str
     """``client``, or ``trigger`` for a run of the triggers service."""
@@ -59,16 +59,16 @@ class PastRun(Model):
     """``success`` or ``failed``; a trigger's run may also be ``queued`` or ``running``."""
 
     params: Any = None
-    """What ``main`` received, without secrets."""
+    """Parameters of ``main``, without secrets."""
 
     response: Any = None
-    """What it answered, without secrets."""
+    """Its response, without secrets."""
 
     logs: str = ""
     error_type: str = ""
     error: str = ""
     elapsed: float = 0.0
-    """Seconds from sending to answer; for a trigger's run, from being taken to its end."""
+    """Seconds from the request to the answer; for a trigger's run, from its start to its end."""
 
     cost_cents: int = 0
     """Estimated cost in cents."""

@@ -15,7 +15,7 @@ class Finding(Model):
     """One finding of the linter."""
 
     severity: Severity
-    """``error`` for what fails when it runs, ``warning`` for what may."""
+    """``error`` if a run fails, ``warning`` if it may fail."""
 
     code: str
     """A fixed name, for example ``main_missing``."""

@@ -18,11 +18,11 @@ _CARRIERS: Final = frozenset(
         "spread_element", "template_string", "template_substitution", "ternary_expression", "sequence_expression",
     }
 )  # fmt: skip
-"""Expressions that hold what their parts hold."""
+"""Expressions that contain the values of their parts."""
 
 _SECRET_MEMBERS: Final = frozenset({"privateKey", "mnemonic", "_signingKey", "_mnemonic"})
 _PASSING: Final = frozenset({"JSON.stringify", "String", "Object.assign", "Object.entries", "Object.values", "btoa"})
-"""Functions whose answer holds what they are given."""
+"""Functions whose result contains their arguments."""
 
 _MAX_ROUNDS: Final = 8
 

@@ -18,7 +18,7 @@ _NAMES: Final = {
 }
 _SEPARATOR: Final = "\x1f"
 _ONE_TEXT: Final = f"printf('{_SEPARATOR.join(['%s'] * len(_NAMES))}', {', '.join(_NAMES.values())})"
-"""One text instead of five: the time goes into making Python objects."""
+"""One text instead of five, because most of the time is spent on the creation of Python objects."""
 
 _NUMBERS: Final = 4
 

@@ -22,24 +22,24 @@ from svcnb.protocol.durations import seconds
 Weight = Literal["danger", "warning", "note"]
 
 WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
-"""Heaviest first."""
+"""Most severe first."""
 
 
 class Finding(Model):
     """One finding about an account's permissions."""
 
     weight: Weight
-    """``danger``: whoever holds this key, or writes this action, may take what is not theirs. ``warning``: it reaches
-    further than most set-ups need. ``note``: it does nothing, or no longer."""
+    """``danger``: the holder of this key, or the author of this action, can take assets of others. ``warning``: it
+    permits more than most accounts need. ``note``: it has no effect, or no longer has one."""
 
     code: str
-    """Its kind, by a fixed name."""
+    """Fixed name of its kind."""
 
     subject: str
     """The key or group."""
 
     text: str
-    """What it means, in a sentence."""
+    """Its meaning, in a sentence."""
 
 
 class KeyRights(Model):

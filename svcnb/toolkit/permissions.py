@@ -20,10 +20,10 @@ from svcnb.toolkit.cost import Cost, of_call
 Kind: TypeAlias = Literal["action", "wallet", "key"]
 
 EVERY: Final = "*"
-"""The row that stands for every action, or every wallet of the account."""
+"""The row for every action, or every wallet of the account."""
 
 EVERY_GROUP: Final = 0
-"""The column that stands for every group; only keys have it."""
+"""The column for every group; only keys have it."""
 
 
 class Change(NamedTuple):

@@ -3,7 +3,7 @@
 Each file of the folder `recordings` is one conversation: requests in order, and the answer to each. A conversation can
 be replayed against any service. The answers are compared by status, by members, and by the form of each value. The
 files were written from observations of the live service. `record` replaces them with the current answers of a service.
-Files never contain secrets: keys have placeholders, and values that look like secrets are masked in answers.
+Files never contain secrets: keys are referenced by name, and values that look like secrets are masked in answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members whose value is the same everywhere, not only its form."""
+"""Members whose value is compared, not only its form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 Send = Callable[[str, str, Mapping[str, str], bytes | None], Answer]
-"""Sends method, path with query, headers and body."""
+"""Function that sends a request: method, path with query, headers and body."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
 NEWEST: Final = 1_000
-"""Runs that are read of each record."""
+"""Number of runs that are read from each record."""
 
 Origin = Literal["client", "service", "trigger"]
 
@@ -29,13 +29,13 @@ class SeenRun(Model):
     """Id of its request, or of the trigger's run."""
 
     request_id: str = ""
-    """Id of the request that ran it, as far as it is known: its timeline and logs stand under that."""
+    """Id of the request that ran it, if known. Its timeline and logs have this id."""
 
     origin: Origin
     """``client`` when this machine's clients ran it, ``trigger`` for runs of triggers, ``service`` for all others."""
 
     started_at: float
-    """Unix seconds, by the clock of whoever recorded it."""
+    """Unix seconds, by the clock of the recording machine."""
 
     action: str = ""
     cid: str = ""
@@ -47,14 +47,14 @@ class SeenRun(Model):
     """Seconds."""
 
     cost_cents: int = 0
-    """What was charged, or estimated where the service did not tell."""
+    """Charged amount, or an estimate if the service did not return it."""
 
     error: str = ""
     traced: bool = False
-    """Whether a timeline can be asked for."""
+    """Whether a timeline is available."""
 
     past: PastRun | None = None
-    """What this machine recorded of it: parameters and response, without secrets."""
+    """This machine's record of it: parameters and response, without secrets."""
 
     quiet = frozenset({"id", "started_at", "elapsed", "past"})
 

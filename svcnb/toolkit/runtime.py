@@ -241,7 +241,7 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Names that are there. Those that are there and useless stand in `ABSENT` instead."""
+"""Available names. Names that exist but are not usable are in `ABSENT` instead."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
@@ -261,4 +261,4 @@ ABSENT: Final[Mapping[str, str]] = {
     "sessionStorage": "nothing stays between runs",
     "window": "use globalThis",
 }
-"""Names that actions are often written with and that do not work, and what to do instead."""
+"""Names that are common in actions and do not work, with their alternatives."""

@@ -20,10 +20,10 @@ from svcnb.protocol.limits import SCHEDULE_SCAN_S
 State = Literal["healthy", "failing", "late", "idle", "disabled"]
 
 BAD: Final = frozenset({"failing", "late"})
-"""States that want somebody's attention."""
+"""States that a person should check."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
-"""Seconds that a tick may wait for its run before the schedule counts as late: a few scans."""
+"""Seconds from a scheduled time until the schedule counts as late if no run started: a few scans."""
 
 
 class TriggerHealth(Model):
@@ -32,7 +32,7 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: fewer runs went well than wanted. ``late``: its schedule should have fired and has not. ``idle``: it
+    """``failing``: its success rate is too low. ``late``: its schedule should have fired and has not. ``idle``: it
     has not run in this time. ``disabled``: it does not fire."""
 
     runs: int
@@ -46,10 +46,10 @@ class TriggerHealth(Model):
     """Runs that needed more than one attempt."""
 
     success_percent: float | None
-    """Share of the ended runs that went well; None when none ended."""
+    """Success rate of the ended runs; None when none ended."""
 
     median_s: float | None
-    """Seconds from being taken to the end: half of the runs were quicker."""
+    """Median time from start to end, in seconds."""
 
     p95_s: float | None
     last_run: datetime | None

@@ -31,13 +31,13 @@ from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 HOST: Final = "127.0.0.1"
-"""Lesson emulators have seeds that everyone knows, so they listen for this machine alone."""
+"""Lesson emulators have publicly known seeds, so they listen only on this machine."""
 IDLE_STOP_S: Final = 600.0
 """Seconds without a request after which a learner's emulator stops."""
 MOST_EMULATORS: Final = 64
-"""Emulators of one learner; beyond that, the state of the one that was started the longest ago is deleted."""
+"""Maximum number of emulators of one learner. Above it, the state of the one with the oldest start is deleted."""
 MOST_RUNNING: Final = 8
-"""Emulators of one learner that run at once; beyond that, the one that was started the longest ago stops. Its next
+"""Maximum number of emulators of one learner that run at once. Above it, the one with the oldest start stops. Its next
 request starts it again."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
@@ -89,7 +89,7 @@ class HostedEmulator:
 
     @property
     def base_url(self) -> str:
-        """Its address, which never changes."""
+        """Its address, which stays the same."""
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:

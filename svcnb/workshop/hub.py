@@ -20,7 +20,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.protocol.nesting import parse
 
 SERVER_FILE: Final = "server.json"
-"""File in the workshop's folder with the address and the instructor's token of the server that runs."""
+"""File in the workshop's folder with the address and the instructor's token of the running server."""
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:

@@ -28,10 +28,10 @@ from svcnb.protocol.nesting import parse
 from svcnb.workshop.workshop import Workshop
 
 ALLOWED_P95_S: Final = 5.0
-"""Longest time of 95 of 100 cells with which a lesson still feels quick."""
+"""Maximum 95th percentile of the duration of cells at which a lesson still feels fast."""
 CELL_TIMEOUT_S: Final = 600.0
 LOOK_S: Final = 10.0
-"""Seconds between two looks at the memory."""
+"""Interval between two measurements of memory, in seconds."""
 _PROC: Final = Path("/proc")
 
 

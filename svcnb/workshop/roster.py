@@ -21,7 +21,7 @@ from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 MOST_CHARACTERS: Final = 200
-"""Longest display name and longest e-mail address."""
+"""Maximum length of a display name and of an e-mail address."""
 _ID_CHARACTERS: Final = 48
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
@@ -78,7 +78,7 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Version 0 did not say its version. Up to version 1 learners had accounts on one emulator that all shared."""
+"""Version 0 did not contain its version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):
@@ -128,7 +128,7 @@ class Roster:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.lock = threading.RLock()
-        """Held while a learner is read, changed and written."""
+        """Lock that is held while a learner is read, changed and written."""
         self._content = _Content()
         if path is not None and path.exists():
             try:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
 MOST_REQUESTS: Final = 8
-"""Requests of one learner at once; they are worked on one after the other."""
+"""Maximum number of requests of one learner at once; they are processed one after another."""
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 401, 403, 404, 413, 422, 429, 502
 
 

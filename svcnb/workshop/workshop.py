@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work; the others are named after lessons."""
+"""Name of the emulator for a learner's own work. The others have the names of lessons."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -40,7 +40,7 @@ LESSON_SETTINGS: Final = frozenset(
         "starter_credits",
     }
 )
-"""Settings that a lesson may choose: none names a file, an address or a program of this machine."""
+"""Settings that a lesson may choose. None of them specifies a file, an address or a program of this machine."""
 
 
 class Workshop:

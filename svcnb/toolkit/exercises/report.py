@@ -12,13 +12,14 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.nesting import parse
 
 REACH_S: Final = 2.0
-"""Seconds until a server that cannot be reached is given up."""
+"""Connection timeout in seconds."""
 
 ANSWER_S: Final = 30.0
-"""Seconds that one that was reached may take: whatever it is doing, the verdict must not be lost."""
+"""Timeout for the answer of a connected server, in seconds. It is long, so that a busy server does not lose the
+result."""
 
 MOST_BYTES: Final = 1 << 20
-"""Largest answer that is read."""
+"""Maximum size of an answer."""
 
 _OK: Final = 200
 

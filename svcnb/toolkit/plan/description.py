@@ -59,17 +59,17 @@ class ActionSpec(_Spec):
     """An action: exactly one of file, source, cid or action."""
 
     file: Path | None = None
-    """Its source, beside the description's file."""
+    """File of its source, relative to the description's folder."""
 
     source: str | None = None
     cid: str | None = None
-    """For an action whose source is kept elsewhere."""
+    """CID of an action whose source is stored elsewhere."""
 
     action: Action | None = None
-    """For descriptions in Python."""
+    """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Makes a derived action: the constant is appended to the source, which is a template then."""
+    """Constant of a derived action. It is appended to the source, which is then a template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1

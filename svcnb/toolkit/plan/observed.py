@@ -14,7 +14,7 @@ from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 
 KEY_WALLET_NAME: Final = "API Key Wallet"
-"""Name of the wallet that the service registers beside every usage key (reference facts 2.2)."""
+"""Name of the wallet that the service registers with every usage key (reference facts 2.2)."""
 
 
 @dataclass(frozen=True)

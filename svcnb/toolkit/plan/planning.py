@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from svcnb.client.triggers import TriggersClient
 
 SHOWN: Final = 40
-"""Most steps that a plan shows of itself."""
+"""Maximum number of steps in the display of a plan."""
 
 
 def plan(

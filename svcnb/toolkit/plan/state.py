@@ -30,7 +30,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """What of that kind there was before, so that what is new can be told."""
+    """Earlier resources of that kind, so that new ones can be recognised."""
 
 
 class _Content(BaseModel):
