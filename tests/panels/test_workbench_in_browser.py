@@ -84,8 +84,7 @@ def test_a_whole_morning_without_a_mouse(opened, emulator):
     owner = LocalSigner.random()
     emulator.faucet(owner.address)
     bench, keys = opened.bench, opened.tab.keyboard
-    bench.get_by_role("tab", name="Account").focus()
-    keys.press("Tab")
+    bench.get_by_label("Name", exact=True).focus()
     keys.type("treasury")
     keys.press("Tab")
     keys.press("Enter")
