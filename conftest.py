@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sys
@@ -103,6 +104,24 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         folder.mkdir()
         config.stash[_warm_kernels] = WarmKernels(folder)
         config.option.nbval_kernel_name = warm_kernels.NAME
+        _use_sockets_without_ports(folder)
+
+
+def _use_sockets_without_ports(folder: Path) -> None:
+    """Connects nbval to its kernels by Unix sockets.
+
+    Jupyter chooses free TCP ports and closes them again, and the kernel opens them later. Between the two, another
+    program that a test starts can take one. The kernel then ends.
+    """
+    from jupyter_client.manager import KernelManager
+    from nbval import kernel
+
+    numbers = itertools.count()
+
+    def make(**options: Any) -> KernelManager:
+        return KernelManager(transport="ipc", ip=str(folder / f"kernel{next(numbers)}"), **options)
+
+    kernel.KernelManager = make
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

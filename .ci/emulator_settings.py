@@ -1,6 +1,6 @@
 """Writes `svcnb/emulator_settings.py`: the settings of the emulator as typed keyword arguments of `svcnb.Emulator`.
 
-The emulator's own table is the source. A test compares the file with it.
+The emulator's own table is the source. With ``--check`` it writes nothing and fails if the file differs.
 """
 
 from __future__ import annotations
@@ -46,5 +46,6 @@ def text() -> str:
 
 
 if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        sys.exit(TARGET.read_text(encoding="utf-8") != text())
     TARGET.write_text(text(), encoding="utf-8")
-    sys.stdout.write(f"wrote {TARGET}\n")

@@ -1,6 +1,6 @@
 """Charts of runs, money, traces, permissions and audits: frames or models in, Altair out.
 
-What is drawn is added up first, so a chart of a million runs is as small as one of a hundred.
+Data are aggregated before they are drawn, so a chart of a million runs is as small as one of a hundred.
 """
 
 from __future__ import annotations

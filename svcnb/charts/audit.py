@@ -1,4 +1,4 @@
-"""What was changed in an account, and when."""
+"""Chart of the changes of an account over time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _OTHERS: Final = "others"
 
 
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
-    """Draws an account's events on the chain: a row a kind of event, a sign for who sent it, its size how many.
+    """Draws an account's events on the chain.
+
+    Each kind of event has a row. The shape of a mark shows the sender, and its size shows the number of events.
 
     Args:
-        entries: What ``account.audit()`` returns, or a frame with ``time``, ``event`` and ``who``.
+        entries: Result of ``account.audit()``, or a frame with ``time``, ``event`` and ``who``.
         zone: Time zone of the axis.
 
     Raises:
@@ -33,7 +35,7 @@ def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
     times = wall_clock(table.times(), zone)
     events, names = table.labels("event")
     senders, who = table.labels("who")
-    # The four that sent most have signs of their own.
+    # The four senders with the most events have their own shapes.
     most = np.argsort(-np.bincount(senders, minlength=len(who)), kind="stable")
     own = most[: len(_SHAPES) if len(who) <= len(_SHAPES) else len(_SHAPES) - 1]
     signs = [short(who[number], 40) for number in own] + [_OTHERS] * (len(who) > len(own))

@@ -1,4 +1,4 @@
-"""Equal spans of time, of a length that people count in."""
+"""Equal time spans of a familiar length, such as minutes or days."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEPS_S: Final = (
 )  # fmt: skip
 _UNITS: Final = ((604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 MAX_BINS: Final = 60
-"""Most spans in one chart: more than these are no longer told apart by eye."""
+"""Maximum number of spans in one chart; more cannot be distinguished by eye."""
 
 # 1970 began on a Thursday; weeks begin on Mondays.
 _MONDAY: Final = 4 * DAY
@@ -28,12 +28,12 @@ _MONDAY: Final = 4 * DAY
 
 @dataclass(frozen=True)
 class Bins:
-    """Spans of time that follow one another.
+    """Consecutive time spans of equal length.
 
     Attributes:
-        start: Where the first one begins, in microseconds since 1970 by the clock of `zone`.
+        start: Begin of the first one, in microseconds since 1970 by the clock of `zone`.
         step: Length of each, in microseconds.
-        count: How many.
+        count: Number of spans.
         zone: The time zone.
     """
 
@@ -56,12 +56,12 @@ class Bins:
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
-        """Returns the number of each time's span."""
+        """Returns the index of each time's span."""
         found: Array = (times - self.start) // self.step
         return found
 
     def begin_ms(self, number: int) -> int:
-        """Returns where a span begins, in milliseconds since 1970."""
+        """Returns the begin of a span, in milliseconds since 1970."""
         return (self.start + number * self.step) // 1_000
 
 

@@ -1,4 +1,4 @@
-"""How long runs took: percentiles of those that went well."""
+"""Chart of the durations of successful runs, as percentiles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svcnb.charts.words import count, said, short, span, time_axis, title
 from svcnb.client.errors import InvalidArgument
 
 MAX_ACTIONS: Final = 20
-"""Most actions in one chart; those with most runs."""
+"""Maximum number of actions in one chart; those with the most runs."""
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
@@ -34,15 +34,15 @@ def latency(
     log: bool = False,
     zone: str = "UTC",
 ) -> Layers:
-    """Draws percentiles of how long successful runs took, through time or for each action.
+    """Draws percentiles of the durations of successful runs, over time or for each action.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at``,
             ``status``, ``elapsed`` (seconds) and, by action, ``action``.
-        by: What to tell apart.
-        percentiles: Which ones, up to four, each from 0 to 100: the smallest time that so many percent of the runs did
-            not exceed.
-        log: Whether equal distances are equal ratios.
+        by: How to group the runs.
+        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the smallest time that this percentage
+            of the runs did not exceed.
+        log: Whether the axis is logarithmic.
         zone: Time zone of the axis.
 
     Raises:
@@ -94,24 +94,24 @@ def latency(
 
 
 def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
-    """Returns percentiles of each group (nearest rank), and how many values each has.
+    """Returns percentiles of each group (nearest rank), and the number of values of each.
 
-    One sort of numbers that hold group and value at once; a million take 60 ms.
+    It sorts once, by numbers that combine group and value. A million values take 60 ms.
 
     Args:
         groups: The group of each value, from 0.
-        values: Not negative, below a billion; told apart to a billionth of the largest.
-        count: How many groups there are.
-        wanted: Which percentiles.
+        values: Not negative, below a billion; compared with a precision of a billionth of the largest.
+        count: Number of groups.
+        wanted: The percentiles.
 
     Returns:
-        One row a group, one column a percentile (nan for a group without values), and the sizes.
+        One row for each group, one column for each percentile (nan for a group without values), and the sizes.
     """
     scale = _NANO / max(float(values.max()), 1e-300)
     keys = np.sort((groups.astype(np.int64) << 32) | np.round(values * scale).astype(np.int64))
     sizes = np.bincount(groups, minlength=count)
     begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    # The smallest value that so many percent do not exceed.
+    # The smallest value that this percentage does not exceed.
     ranks = np.maximum(np.ceil(sizes[:, None] * np.asarray(wanted) / 100).astype(np.int64) - 1, 0)
     at = np.minimum(begins[:, None] + ranks, len(keys) - 1)
     found = np.where(sizes[:, None] > 0, (keys[at] & 0xFFFFFFFF) / scale, np.nan)
@@ -139,7 +139,7 @@ def _by_action(
     text = f"Latency of successful runs by action ({unit})"
     left_out = int((sizes > 0).sum()) - len(shown)
     below = (count(len(took), "run"), f"{count(left_out, 'action')} with fewer runs left out" * bool(left_out))
-    # Above the names, which are long: beside them the title would lie on the longest.
+    # Above the names, because beside them the title would overlap the longest one.
     heading = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
     )
@@ -163,7 +163,7 @@ def _by_action(
     )
 
 
-# Without an outline, which would have the line's dashes and tear the small signs into pieces.
+# Without an outline, because the line's dashes would make the small marks unrecognisable.
 _LEGEND: Final = alt.Legend(
     title="percentile", titleOrient="left", titlePadding=14, symbolFillColor=None, symbolStrokeWidth=0
 )
@@ -185,7 +185,7 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Four digits are more than anybody sees, and keep a chart small; None for no value, which breaks a line."""
+    """Rounds to four digits, which keeps a chart small without a visible difference. None interrupts a line."""
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 

@@ -1,8 +1,8 @@
 """Client of the process that draws charts with vl-convert.
 
 vl-convert is native code and aborts the whole process on some inputs, for example on a control character in a text. It
-therefore runs in a child process, which is started at the first drawing and reused. A crash or a drawing without end is
-an error of that one chart, and the next chart gets a new process.
+therefore runs in a child process, which starts with the first drawing and is reused. A crash or a timeout is an error
+of that one chart, and the next chart gets a new process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.text import xml_text
 
 TIMEOUT_SECONDS: Final = 120.0
-"""Longest time that one drawing may take, including the start of the process."""
+"""Time limit of one drawing, including the start of the process."""
 
 _PROGRAM: Final = Path(__file__).with_name("native_process.py")
 _KEPT: Final = 500
@@ -62,7 +62,7 @@ def process() -> subprocess.Popen[bytes] | None:
 
 
 def printable(value: Any) -> Any:
-    """Returns JSON without characters that XML forbids and without numbers that JSON lacks (NaN and infinities)."""
+    """Returns JSON without characters that XML forbids and without NaN and infinities, which JSON does not have."""
     if isinstance(value, str):
         return xml_text(value)
     if isinstance(value, float):
@@ -78,7 +78,7 @@ class _Timer(threading.Timer):
     """Kills a process that takes too long.
 
     Args:
-        seconds: How long it may take.
+        seconds: Time limit.
         child: The process.
     """
 
@@ -94,7 +94,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Starts the process when it is needed, and sends it one chart at a time."""
+    """Client of the process. Starts it when it is needed, and sends it one chart at a time."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None
@@ -107,7 +107,7 @@ class _Renderer:
             timer.start()
             try:
                 answer = _exchange(child, request)
-            except BaseException:  # an interrupt, too: what the process answers later belongs to no question
+            except BaseException:  # also after an interrupt: a late answer would not match the next request
                 self._end(child)
                 raise
             finally:
@@ -122,7 +122,7 @@ class _Renderer:
         well, content = answer
         if well:
             return content
-        # What follows is a list of places in the renderer's own code.
+        # The rest is a stack trace of the renderer's own code.
         reason = content.decode(errors="replace").partition("\n    at ")[0]
         raise RenderFailed(f"this chart cannot be drawn: {' '.join(reason.split())[:_KEPT]}")
 
@@ -132,7 +132,7 @@ class _Renderer:
             self._end(self.running)
 
     def forget(self) -> None:
-        """Leaves the process to the parent of this process, which has forked."""
+        """Leaves the process to the parent, after this process was forked."""
         self.running = None
         self._lock = threading.Lock()
 
@@ -143,7 +143,7 @@ class _Renderer:
             raise ModuleNotFoundError("No module named 'vl_convert'", name="vl_convert")
         self.close()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        # -P: the folder of the program, which is a package's, does not become a folder of modules.
+        # -P: the folder of the program is a package, so it must not be added to the module path.
         self.running = subprocess.Popen(
             [sys.executable, "-P", str(_PROGRAM), str(TIMEOUT_SECONDS)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
@@ -155,7 +155,7 @@ class _Renderer:
         child.kill()
         for pipe in (child.stdin, child.stdout):
             if pipe is not None:
-                with suppress(OSError):  # bytes that nobody takes any more
+                with suppress(OSError):  # bytes that no one reads any more
                     pipe.close()
         return child.wait()
 

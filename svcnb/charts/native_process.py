@@ -17,16 +17,16 @@ from typing import Any
 def main() -> None:
     """Draws charts until standard input is closed."""
     timeout = float(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt of a notebook reaches the whole process group
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt of a notebook is sent to the whole process group
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # native code that prints does not damage an answer
+    os.dup2(2, 1)  # output of native code must not corrupt an answer
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device, not a file
         import vl_convert
 
         draw: dict[str, Any] = {"svg": vl_convert.vegalite_to_svg, "png": vl_convert.vegalite_to_png}
         for line in sys.stdin.buffer:
             request = json.loads(sys.stdin.buffer.read(int(line)))
-            # A drawing without end is ended also when the process that waited for it has gone.
+            # An endless drawing must also end when the process that waited for it has gone.
             faulthandler.dump_traceback_later(timeout + 5, exit=True, file=nowhere)
             try:
                 made = draw[request["form"]](request["spec"], **request["options"])

@@ -1,4 +1,4 @@
-"""How a key, groups, an action and a wallet are connected, and where they are not."""
+"""Chart of the links between a key, groups, an action and a wallet, with missing links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.explanation import Explanation, GroupLink
 
 MAX_GROUPS: Final = 12
-"""Most groups in one drawing; those that connect, or are nearest to it, come first."""
+"""Maximum number of groups in one drawing; those with the most existing links come first."""
 
 _WIDTH: Final = 700
 _STEP: Final = 54
@@ -27,13 +27,13 @@ _RIGHT: Final = _WIDTH - _BOX / 2
 
 
 def permission_graph(explanation: Explanation) -> Layers:
-    """Draws an explanation: whole lines are links that are there, dashed and crossed ones are missing.
+    """Draws an explanation: solid lines are existing links, dashed and crossed lines are missing links.
 
     Args:
-        explanation: What ``svc.explain(key, action, wallet)`` or ``error.explain()`` returns.
+        explanation: Result of ``svc.explain(key, action, wallet)`` or ``error.explain()``.
 
     Raises:
-        InvalidArgument: It is no explanation.
+        InvalidArgument: It is not an explanation.
     """
     if not isinstance(explanation, Explanation):
         raise InvalidArgument(
@@ -76,9 +76,9 @@ def _lines(
 
 
 def _line(x: float, y: float, x2: float, y2: float, *, there: bool, wildcard: bool = False) -> dict[str, Any]:
-    # Boxes cover the ends; a sign stands in the middle of what is seen between them.
+    # Boxes cover the ends of a line; the sign is in the middle of the visible part.
     begin, end = x + _BOX / 2, x2 - _BOX / 2
-    # Away from where lines meet.
+    # Away from crossings of lines.
     share = 0.36 if wildcard else 0.5
     return {
         "x": begin, "y": y, "x2": end, "y2": y2, "link": "there" if there else "missing",
@@ -146,7 +146,7 @@ def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _at(x: str, y: str) -> dict[str, Any]:
-    """Positions are pixels already."""
+    """A scale for positions that are pixels already."""
     return {
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),
@@ -162,7 +162,7 @@ def _links(link: GroupLink) -> int:
 
 
 def _name(label: str) -> str:
-    """A name without the hash behind it, if there is a name."""
+    """A name without the hash after it, if there is a name."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 

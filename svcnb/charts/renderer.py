@@ -1,9 +1,11 @@
-"""Charts as pictures: the same bytes for the same chart, without internet, in light, in dark, or as the page is.
+"""Renderer of charts as images in a light, dark or automatic theme, without internet.
 
-Altair's own renderers are not for stored notebooks: one writes a random id into every output, another loads its code
-from the internet. Charts of this package show themselves as one SVG inside HTML, which follows the page's theme and is
-read aloud as the chart's description; where HTML is cleaned of pictures, as in notebooks that are not trusted, the
-description is what remains.
+The same chart always gives the same bytes.
+
+Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
+loads its code from the internet. Charts of this package are displayed as one SVG inside HTML. It follows the page's
+theme, and screen readers read the chart's description. Notebooks that are not trusted remove images from HTML and show
+only the description.
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
     from altair import JupyterChart
 
 NAME: Final = "svcnb"
-"""Name of the renderer: ``alt.renderers.enable("svcnb")`` shows one's own charts this way, too."""
+"""Name of the renderer. ``alt.renderers.enable("svcnb")`` uses it for your own charts too."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Stand-ins, which a finished drawing exchanges for the page's own colours."""
+"""Placeholder colours, which are replaced by the page's own colours in a finished drawing."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",
@@ -42,11 +44,11 @@ _PIXELS_PER_INCH: Final = 72
 
 
 def svg(chart: alt.TopLevelMixin, *, theme: ThemeName = "light") -> str:
-    """Returns a chart as SVG, byte for byte the same for the same chart.
+    """Returns a chart as SVG. The same chart always gives the same bytes.
 
     Args:
         chart: Any Altair chart.
-        theme: ``light`` or ``dark``; ``auto`` for a drawing inside a page, whose colours it takes.
+        theme: ``light`` or ``dark``; ``auto`` for a drawing that takes the colours of the page around it.
     """
     return _svg(_spec(chart), theme)
 
@@ -57,10 +59,10 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
     Args:
         chart: Any Altair chart.
         theme: ``light`` or ``dark``.
-        scale: Pixels of the picture to one of the chart.
+        scale: Pixels of the image for one pixel of the chart.
 
     Raises:
-        InvalidArgument: The theme is ``auto``: a PNG has its colours for good.
+        InvalidArgument: The theme is ``auto``: the colours of a PNG cannot change.
     """
     if theme == "auto":
         raise InvalidArgument("a PNG cannot follow a page's theme", hint='Choose theme="light" or theme="dark".')
@@ -73,15 +75,15 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
 
     Args:
         chart: Any Altair chart.
-        path: The file; its ending says what it becomes: ``.svg`` or ``.png``.
+        path: The file; its ending sets the format: ``.svg`` or ``.png``.
         theme: ``light``, ``dark``, or for SVG also ``auto``.
-        scale: Pixels of a PNG to one of the chart.
+        scale: Pixels of a PNG for one pixel of the chart.
 
     Returns:
         The file.
 
     Raises:
-        InvalidArgument: The ending is another, or the theme does not fit it.
+        InvalidArgument: The ending is not one of these, or the format does not support the theme.
     """
     file = Path(path)
     match file.suffix.lower():
@@ -95,26 +97,26 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
 
 
 def live(chart: Any) -> JupyterChart:
-    """Returns a chart as a widget that can be zoomed and hovered over; works without internet.
+    """Returns a chart as a widget with zoom and tooltips; works without internet.
 
     Args:
         chart: Any Altair chart.
     """
     alt.JupyterChart.enable_offline()
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
-        # Unlike a drawing, a widget cannot ask the page for colours: greys that can be read on both.
+        # Unlike a drawing, a widget cannot take the page's colours: these greys are readable on both themes.
         return alt.JupyterChart(chart.copy().properties(config=config(_BOTH)))
     return alt.JupyterChart(chart)
 
 
 def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
-    """The renderer as Altair's registry calls it.
+    """The renderer for Altair's registry.
 
     Args:
         spec: A Vega-Lite chart.
 
     Returns:
-        HTML that holds the drawing, and the chart's description as text.
+        HTML that contains the drawing, and the chart's description as text.
     """
     said = describe(spec)
     html = (
@@ -125,7 +127,7 @@ def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
 
 
 def describe(spec: Mapping[str, Any]) -> str:
-    """Returns what a chart shows, in one line, without characters that XML forbids."""
+    """Returns a chart's description in one line, without characters that XML forbids."""
     if said := spec.get("description"):
         return xml_text(str(said))
     title = spec.get("title")
@@ -134,9 +136,9 @@ def describe(spec: Mapping[str, Any]) -> str:
 
 
 class Shown:
-    """A chart that shows itself by this renderer, unless another one was chosen with ``alt.renderers.enable``."""
+    """A chart that uses this renderer, unless another one was chosen with ``alt.renderers.enable``."""
 
-    # No kind of chart by itself: Altair asks all of these for their schema.
+    # Not a chart class on its own: Altair asks all chart classes for their schema.
 
     def _repr_mimebundle_(self, *args: Any, **kwds: Any) -> Any:
         if alt.renderers.active not in {"default", NAME}:
@@ -166,7 +168,7 @@ class Beside(Shown, alt.HConcatChart):
 
 
 class Rows(Shown, alt.FacetChart):
-    """One small chart a row."""
+    """One small chart for each row."""
 
 
 _VERSION: Final = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -189,7 +191,7 @@ def _theme(name: str) -> Theme:
 
 
 def _themed(spec: Mapping[str, Any], theme: Theme) -> dict[str, Any]:
-    """The chart with a theme's configuration under its own."""
+    """The chart with a theme's configuration as defaults of its own."""
     return {**spec, "config": _under(config(theme), spec.get("config", {}))}
 
 
@@ -212,7 +214,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 
 
 def _named(drawn: str, said: str) -> str:
-    """The drawing with ids of its own: vl-convert counts them through a process, and two on a page could be equal."""
+    """The drawing with unique ids: vl-convert counts ids for each process, so two on a page could be equal."""
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)

@@ -1,4 +1,4 @@
-"""What runs cost, by day and action."""
+"""Chart of the cost of runs, by day and action."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.charts.words import count, said, short, span, time_axis, title
 from svcnb.client.models.billing import dollars
 
 MAX_ACTIONS: Final = 7
-"""Most actions with a row of their own; the rest share one."""
+"""Maximum number of actions with their own row; the others share one row."""
 
 _FEW_CENTS: Final = 5
 
@@ -24,9 +24,9 @@ _BAR: Final = 24
 
 
 def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
-    """Draws what runs cost a day: all together, and each of the dearest actions in a row of its own.
+    """Draws the cost of runs for each day: the total, and one row for each of the most expensive actions.
 
-    Runs of a single day become one bar an action.
+    Runs of a single day become one bar for each action.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, or a frame with ``started_at``, ``action`` and
@@ -82,7 +82,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         labelPadding=2,
         labelLimit=WIDTH,
     )
-    # A line of its own for what cost nothing at all, too.
+    # A separate row also for actions that cost nothing.
     kept = [name for name, _ in lines]
     return Rows(
         data=alt.InlineData(values=rows),
@@ -96,7 +96,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
 
 
 def _dollars(rows: list[dict[str, Any]], ticks: int, name: str | None) -> alt.Axis:
-    """An axis without ticks between two cents, which would be written alike."""
+    """An axis without ticks between two cents, because their labels would be equal."""
     cents = round(100 * max((row["dollars"] for row in rows), default=0.0))
     few = [cent / 100 for cent in range(0, cents + 1, -(-cents // ticks) or 1)]
     return alt.Axis(title=name, format="$,.2f", tickCount=ticks, values=few if cents <= _FEW_CENTS else alt.Undefined)

@@ -1,4 +1,4 @@
-"""How many runs in a hundred went well, and how sure that is."""
+"""Chart of the success rate of runs, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
 from svcnb.charts.words import count, said, short, span, time_axis, title
 
 MAX_ACTIONS: Final = 20
-"""Most actions in one chart; those with most runs."""
+"""Maximum number of actions in one chart; those with the most runs."""
 
 _Z: Final = 1.959964
-"""Of the normal distribution, for 95 percent."""
+"""Quantile of the normal distribution for 95 percent."""
 
 _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"
 
 
 def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
-    """Draws the share of runs that went well among those that ended, with Wilson's 95 % confidence interval.
+    """Draws the share of successful runs among those that ended, with Wilson's 95 % confidence interval.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``status`` and
             ``started_at``, by action also ``action``.
-        by: What to tell apart.
+        by: How to group the runs.
         zone: Time zone of the axis.
 
     Raises:
@@ -74,11 +74,11 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
 
 def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
-    """Returns the 95 % confidence interval of a share by Wilson (1927), as shares; nan where there is nothing.
+    """Returns the 95 % confidence interval of a share by Wilson (1927), as shares; nan where there are no runs.
 
     Args:
-        wells: How many went well.
-        sizes: Of how many.
+        wells: Numbers of successes.
+        sizes: Numbers of runs.
     """
     n = np.where(sizes > 0, sizes, np.nan).astype(np.float64)
     share = wells / n
@@ -88,7 +88,7 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
 
 
 def _percent(low: Array) -> alt.Scale:
-    """From the ten below the lowest interval to a hundred: points need no zero."""
+    """The range from the multiple of ten below the lowest interval to 100. Points, unlike bars, need no zero."""
     return alt.Scale(domain=[int(10 * float(np.nanmin(low))) * 10, 100], nice=False)
 
 

@@ -1,4 +1,4 @@
-"""What charts are made of: columns of runs, from whatever holds them."""
+"""Input of charts: columns of runs, from frames, models or a history."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.cid_text import is_cid_v0
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
-"""How a run stands: ended well, ended otherwise, not ended."""
+"""Status of a run: succeeded, failed, not ended."""
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("started_at", "time"),
@@ -30,18 +30,19 @@ _FAILURES: Final = frozenset({"failed", False, "False", "false"})
 
 
 class NothingToDraw(InvalidArgument):
-    """There is nothing in what was given to a chart."""
+    """The data for a chart are empty."""
 
     default_hint = "Widen the time (since=...), or run something first."
 
 
 class Table:
-    """Rows of something, read column by column as a chart needs them.
+    """Rows of data, read column by column for a chart.
 
     Args:
-        data: A frame (pandas, polars, or any whose columns have ``to_numpy``), a mapping of columns, models such as the
-            past runs of a history or the runs of a trigger, or a `svcnb.toolkit.history.History` itself.
-        what: What the rows are, in the plural.
+        data: A frame, a mapping of columns, models, or a `svcnb.toolkit.history.History`. Frames are of pandas, polars,
+            or any kind whose columns have ``to_numpy``. Models are, for example, past runs of a history or runs of a
+            trigger.
+        what: Name of the rows, in the plural.
 
     Raises:
         InvalidArgument: It is none of these.
@@ -59,14 +60,14 @@ class Table:
         return len(self._frame)
 
     def has(self, name: str) -> bool:
-        """Whether there is such a column, under one of its names."""
+        """Whether a column exists under one of its names."""
         return any(each in self.columns for each in _NAMES[name])
 
     def times(self) -> Array:
-        """Returns when each began, in microseconds since 1970, UTC.
+        """Returns the begin of each row, in microseconds since 1970, UTC.
 
         Raises:
-            InvalidArgument: There is no such column, or it holds no times, or some are missing.
+            InvalidArgument: There is no such column, it does not contain times, or some are missing.
         """
         column = _bare(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
@@ -80,7 +81,7 @@ class Table:
         return found
 
     def status(self) -> Array:
-        """Returns how each stands: `SUCCESS`, `FAILED` or `OPEN`."""
+        """Returns the status of each row: `SUCCESS`, `FAILED` or `OPEN`."""
         codes, names = pd.factorize(_bare(self._column("status")))
         self._whole("status", codes < 0)
         kinds = [SUCCESS if name in _SUCCESSES else FAILED if name in _FAILURES else OPEN for name in names]
@@ -88,20 +89,20 @@ class Table:
         return found
 
     def seconds(self) -> Array:
-        """Returns how long each took, in seconds; nan where that is not known."""
+        """Returns the duration of each row, in seconds; nan where it is unknown."""
         return self._numbers("seconds")
 
     def cents(self) -> Array:
-        """Returns what each cost, in cents."""
+        """Returns the cost of each row, in cents."""
         found = self._numbers("cents")
         self._whole("cents", np.isnan(found))
         return found
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
-        """Returns a column of few different texts: the number of each row's text, and the texts."""
+        """Returns a column with few different texts: the index of each row's text, and the texts."""
         codes, names = pd.factorize(_bare(self._column(name)))
         texts = [_brief(str(each)) for each in names]
-        # Beside a name that is missing stands, where there is one, the CID.
+        # A missing name is replaced by the CID if there is one.
         if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
             return self._named_by_cid(codes, texts)
         if (codes < 0).any():
@@ -149,7 +150,7 @@ def _brief(text: str) -> str:
 
 
 def _bare(column: Any) -> Any:
-    """A column as pandas or numpy know it."""
+    """A column of pandas or numpy."""
     return column if isinstance(column, pd.Series) else column.to_numpy()
 
 

@@ -1,9 +1,8 @@
-"""How charts look: one design, in light and in dark.
+"""Theme of the charts: one design, in light and in dark.
 
-Colours are Okabe and Ito's (2008), told apart with any kind of colour blindness; blue is lightened and purple
-darkened, so that each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey
-alike, and marks look the same in both. No chart relies on them: what they tell stands in shapes, dashes, fillings or
-words as well.
+Colours are Okabe and Ito's (2008), which can be distinguished with any kind of colour blindness. Blue is lightened and
+purple is darkened. So each has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey,
+and marks look the same in both. No chart relies on colours alone: shapes, dashes, fills or words show the same.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ GREY: Final = "#7F7F7F"
 _FIT: Final = "svcnb-fit"
 
 FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
-"""The first travels with vl-convert, so texts are measured, and pictures are laid out, equally on every machine."""
+"""The first font is part of vl-convert, so texts have the same size and charts the same layout on every machine."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
-"""What stands in on a machine with none of these fonts: its own, an eighth wider, made as narrow as they are. Without
+"""Fallback for a machine without these fonts: its own font, an eighth wider, is made as narrow as they are. Without
 it, labels of the drawing would run into one another and over its edge."""
 
 WIDTH: Final = 640
-"""Width of the plot, in pixels; titles and labels come on top."""
+"""Width of the plot, in pixels, without titles and labels."""
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Named style of texts that should stand back."""
+"""Named style of less important texts."""
 
 OUTLINE: Final = "outline"
 """Named style of frames."""
@@ -43,13 +42,13 @@ OUTLINE: Final = "outline"
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours that differ between light and dark.
+    """Colours that differ between light and dark.
 
     Attributes:
         text: Titles and labels.
-        muted: Subtitles, axis lines and what should stand back.
+        muted: Subtitles, axis lines and less important parts.
         grid: Lines behind the marks.
-        background: Behind everything.
+        background: Background of the chart.
     """
 
     text: str

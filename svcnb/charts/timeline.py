@@ -1,4 +1,4 @@
-"""When runs began, and how they ended."""
+"""Chart of the number of runs over time, by result."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _LOOKS: Final = {
     "failed": (VERMILLION, VERMILLION, [1, 0]),
     "not ended": ("transparent", GREY, [3, 2]),
 }
-"""Filling, outline and its dashes."""
+"""Fill, outline and its dashes."""
 
 _FEW: Final = 5
 _MOST_LABELS: Final = 30
-"""Beyond so many bars a number does not fit over one."""
+"""Maximum number of bars for which a number fits over each."""
 
 
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
-    """Draws how many runs began when: well ended ones pale, failed ones dark with a cross, unfinished ones hollow.
+    """Draws the number of runs over time: successful ones pale, failed ones dark with a cross, unfinished ones hollow.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a frame with ``started_at`` and
@@ -77,7 +77,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
 
 
 def _whole_numbers(most: int) -> alt.Axis:
-    """Ticks at whole numbers of runs, also where there are few."""
+    """Ticks at whole numbers of runs, also if there are few."""
     return alt.Axis(title="runs", format=",d", values=[*range(most + 1)] if most <= _FEW else alt.Undefined)
 
 
@@ -101,7 +101,7 @@ def _look(kinds: list[str]) -> dict[str, Any]:
 
 
 def _crosses(bars: int, rows: list[dict[str, Any]]) -> list[alt.Chart]:
-    """A cross over each bar with failures, and how many where there is room."""
+    """A cross over each bar with failures, and their number if there is space."""
     tops: dict[int, dict[str, Any]] = {}
     for row in rows:
         top = tops.setdefault(row["begin"], {"at": (row["begin"] + row["end"]) // 2, "to": 0, "said": ""})

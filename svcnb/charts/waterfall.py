@@ -1,4 +1,4 @@
-"""What happened inside one run, and when."""
+"""Chart of the timeline of one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace, TraceEvent
 
 MAX_EVENTS: Final = 60
-"""Most events in one chart; the first ones of a run."""
+"""Maximum number of events in one chart; the first ones of a run."""
 
 _GROUPS: Final = {
     "start": "run", "end": "run", "lost": "run", "console": "console", "key": "keys", "encrypt": "keys",
@@ -34,14 +34,14 @@ _MEMORY_HEIGHT: Final = 60
 
 
 def trace(run: Run | Trace) -> Layers | Stack:
-    """Draws the timeline of one run: a row an event, a bar where the action waited for the service, and its memory.
+    """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory used.
 
     Args:
         run: A run of the emulator, or its trace.
 
     Raises:
         InvalidArgument: It is neither, or the trace is empty.
-        TraceUnavailable: The run's emulator has forgotten it.
+        TraceUnavailable: The run's emulator no longer has the trace.
     """
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):
@@ -91,7 +91,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
 
 
 def _row(number: int, event: TraceEvent) -> dict[str, Any]:
-    # What a run waited in line lies before its start.
+    # The time in the queue is before the start of the run.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     failed = event.refused is not None or event.ok is False
     return {

@@ -1,4 +1,4 @@
-"""What stands above and beside a chart: titles with units, and the time that is covered."""
+"""Texts of charts: titles with units, and the time that is covered."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import altair as alt
 from svcnb.charts.bins import Array
 
 TIMES: Final = "\u00d7"
-"""The multiplication sign, which marks what failed."""
+"""The multiplication sign, which marks failures."""
 
 _LONGEST: Final = 32
 _SECONDS_BELOW_MS: Final = 5 * 60 * 1000
 
 
 def title(text: str, *below: str) -> alt.TitleParams:
-    """Returns a title with muted lines below it."""
+    """Returns a title with muted subtitles."""
     return alt.TitleParams(text, subtitle=[line for line in below if line])
 
 
 def said(text: str, *below: str) -> str:
-    """Returns a chart's description: its title and what stands below, as one line."""
+    """Returns a chart's description: its title and subtitles, as one line."""
     return ": ".join(filter(None, [text, "; ".join(line for line in below if line)]))
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Returns a number of things, for example ``1,204 runs``."""
+    """Returns a number with its unit, for example ``1,204 runs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def span(times: Array, zone: str) -> str:
-    """Returns from when to when, by the clock of a zone.
+    """Returns the covered period in words, by the clock of a zone.
 
     Args:
         times: Microseconds since 1970 by that clock.
@@ -47,7 +47,7 @@ def span(times: Array, zone: str) -> str:
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
-    """Returns a text cut in the middle, where names differ least."""
+    """Returns a text shortened in the middle, where names differ least."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2
@@ -55,22 +55,22 @@ def short(text: str, longest: int = _LONGEST) -> str:
 
 
 def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
-    """Returns what an axis of time has in every chart.
+    """Returns the common settings of a time axis.
 
     Args:
-        zone: Whose clock it is.
+        zone: The time zone of the clock.
         begin: First moment, in milliseconds since 1970 by that clock.
         end: Last moment.
     """
     return {
         "type": "temporal",
-        # Times arrive as the zone's own clock, so the scale must not convert them once more.
+        # Times are already in the zone's own clock, so the scale must not convert them again.
         "scale": alt.Scale(type="utc", domain=[begin, end]),
         "axis": alt.Axis(
             title=f"time ({zone})",
             labelOverlap=True,
             labelSeparation=6,
-            # No finer than the seconds that are written.
+            # Not finer than seconds, the smallest unit of the labels.
             tickCount=max(1, min(8, (end - begin) // 1000)),
             labelFlush=False,
             labelExpr=_clock(end - begin),
@@ -79,7 +79,7 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
 
 
 def _clock(milliseconds: int) -> str:
-    """How ticks are written, as a Vega expression: the day at midnight, else the time."""
+    """Labels of ticks, as a Vega expression: the day at midnight, else the time."""
     time = "%H:%M:%S" if milliseconds < _SECONDS_BELOW_MS else "%H:%M"
     year = "utcmonth(datum.value) == 0 && utcdate(datum.value) == 1"
     day = f"{year} ? utcFormat(datum.value, '%-d %b %Y') : utcFormat(datum.value, '%-d %b')"

@@ -192,6 +192,10 @@ class AsyncClient(ClientSettings):
         """See `Client.with_key`."""
         return self._derive(keyed(self._config, key))
 
+    def use_key(self, key: AnyKey | None) -> None:
+        """See `Client.use_key`."""
+        self._config = self._session.config = keyed(self._config, key)
+
     def with_options(
         self,
         *,

@@ -1,4 +1,4 @@
 """The service itself, complete and local: API, action runtime, contract on a real EVM, billing, triggers.
 
-Nothing outside this package imports it except the command that starts it; everybody else speaks to it over the wire.
+Outside this package, only the command that starts it imports it. All other code connects to it over the network.
 """

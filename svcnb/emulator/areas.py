@@ -1,4 +1,4 @@
-"""The application: endpoints of all areas, each area made from the components that it names."""
+"""The application: the endpoints of all areas, each created from the components that it names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_app(service: Service) -> Middleware:
-    """The ASGI application. It touches nothing of the event loop, so a thread may make it.
+    """Creates the ASGI application. It does not use the event loop, so a thread may call it.
 
     Args:
         service: The components; they may start later, but before the first request.

@@ -1,7 +1,7 @@
-"""What an emulator begins with: all that needs no database.
+"""First phase of a start: all parts that need no database.
 
-The database library is the largest single part of a start. What stands here is ready before it is loaded, and the
-chain's node boots meanwhile.
+The database library is the largest single part of a start. The parts in this module are ready before it is loaded, and
+the chain's node boots at the same time.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from svcnb.emulator.settings import Settings
 
 
 class Beginning:
-    """The first parts of a service, which takes them over; only `stop` is for whoever made them.
+    """First parts of a service. The service takes them over; `stop` is only for a caller that creates no service.
 
     Args:
-        settings: How the service behaves.
+        settings: The emulator's settings.
 
     Raises:
-        StateUnusable: The state folder cannot be used, or another emulator does.
+        StateUnusable: The state folder cannot be used, or another emulator uses it.
         RootSecretUnusable: The root secret is damaged or belongs to another seed.
 
     Attributes:
-        clock: The service's time.
-        folder: Its state folder, locked; None when it keeps nothing.
+        clock: The service's clock.
+        folder: Its state folder, locked; None when it keeps no state.
         is_known: Whether the state folder was used before, so that its database cannot be empty.
-        root_secret: What all its keys come from.
-        node: The chain's node under way; None unless `boot_node` made it.
+        root_secret: The secret from which all its keys are derived.
+        node: The chain's booting node; None unless `boot_node` created it.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -48,22 +48,22 @@ class Beginning:
             raise
 
     def boot_node(self) -> None:
-        """Lets the chain's node boot, where its first block can be known: a kept one stands in the database."""
+        """Boots the chain's node if its first block can be computed. That of a kept chain is in the database."""
         settings = self._settings
         if settings.keeps_state or settings.chain_rpc is not None:
             return
-        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # derives keys, and draws nothing
+        custody = Custody(self.root_secret, settings.vocabulary, Randomness())  # only derives keys, so draws nothing
         balances = first_balances(custody, settings.api_payers)
         genesis = Genesis(settings.chain_id, self.clock.now_s(), balances, engine_of(settings.chain_engine))
         self.node = EarlyNode(genesis, memory_mb=settings.chain_memory_mb)
 
     def release(self) -> None:
-        """Lets go of the state folder. May be called twice."""
+        """Releases the state folder. May be called twice."""
         if self.folder is not None:
             self.folder.release()
 
     async def stop(self) -> None:
-        """Ends a node that nobody took, and lets go of the state folder. May be called twice."""
+        """Ends a node that was not taken, and releases the state folder. May be called twice."""
         if self.node is not None:
             await self.node.stop()
         self.release()

@@ -1,6 +1,6 @@
 """Failures that become HTTP answers.
 
-Two shapes exist (specification 7): guards, routing and parsing answer an object, handlers answer a JSON string.
+Two shapes exist (specification 7): guards, routing and parsing answer with an object, handlers with a JSON string.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """The kept state cannot be used: damaged, not ours, or of another version. Nothing in it was changed."""
+    """The kept state cannot be used: it is damaged, not ours, or of another version. Nothing in it was changed."""
 
 
 class StartRefused(Exception):
     """The emulator cannot start with these settings.
 
     Args:
-        message: What was seen.
+        message: What is wrong.
         hint: The next step.
     """
 
@@ -35,7 +35,7 @@ class ServiceError(Exception):
 
     Args:
         status: HTTP status to answer with.
-        message: What was seen and what is allowed.
+        message: What is wrong, and what is allowed.
         headers: Extra response headers, for example ``Retry-After``.
     """
 
@@ -50,8 +50,8 @@ class StructuredError(ServiceError):
     """A failure of authentication, billing, routing or parsing: an object with error, message, fix and docs_url.
 
     Args:
-        status: HTTP status; the ``error`` member follows from it.
-        message: What was seen and what is allowed.
+        status: HTTP status. It determines the ``error`` member.
+        message: What is wrong, and what is allowed.
         fix: The caller's next step.
         docs: Name of the docs page that explains it: ``errors``, ``authentication`` or ``pricing``.
         headers: Extra response headers.
@@ -78,8 +78,8 @@ class Unavailable(StructuredError):
     """A part of the service cannot be reached: 503, nothing is charged.
 
     Args:
-        part: What cannot be reached, in words for the caller, for example ``the chain``.
-        detail: What was seen, without secrets.
+        part: The unavailable part, in words for the caller, for example ``the chain``.
+        detail: What happened, without secrets.
     """
 
     def __init__(self, part: str, detail: str = "") -> None:

@@ -1,4 +1,4 @@
-"""An emulator in the page of a browser: the same service, in the interpreter of the caller."""
+"""An emulator in a browser page: the same service, in the interpreter of the caller."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ABSENT: Final = {
     "idle_stop_s": "an emulator of a page ends with it",
     "state": "a page keeps no folders",
 }
-"""Why a setting is refused in a page, by its name."""
+"""Reasons why settings are refused in a page, by name."""
 _ALLOWED: Final = {"action_engine": "fast"}
 
 
 class PageService:
-    """A service of this page. As the process of an installed emulator for `svcnb.launch.Emulator`.
+    """A service of this page. For `svcnb.launch.Emulator` it replaces the process of an installed emulator.
 
     Args:
         settings: Settings by name.
 
     Raises:
-        ValueError: A setting is unknown, out of range, or not to be had in a page.
+        ValueError: A setting is unknown, out of range, or not available in a page.
     """
 
     pid = 0
@@ -48,18 +48,18 @@ class PageService:
 
     @property
     def running(self) -> bool:
-        """Whether it answers."""
+        """Whether the service answers."""
         return self._service is not None
 
     def log(self) -> str:
-        """Nothing: its log is the interpreter's own."""
+        """Empty, because the log is the interpreter's own."""
         return ""
 
     def wait(self) -> None:
-        """Returns at once; it ends with `stop`."""
+        """Returns at once. The service ends with `stop`."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts it, and returns addresses and control token once it answers."""
+        """Starts the service. Returns addresses and control token once it answers."""
         return wait(asyncio.wait_for(self._start(), timeout_s))
 
     async def _start(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class PageService:
         return service.addresses() | {"control_token": service.control_token}
 
     def stop(self) -> None:
-        """Ends it. May be called twice."""
+        """Stops the service. May be called twice."""
         unregister(self._url)
         service, self._service = self._service, None
         if service is not None:

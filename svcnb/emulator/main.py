@@ -1,7 +1,7 @@
 """Start-up of the emulator, as an ASGI application or as a server on a port.
 
-This module imports little: `serve` starts the processes of the chain and the engine first and loads the rest while they
-boot.
+This module imports little. `serve` starts the processes of the chain and the engine first, and loads the other modules
+while they boot.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Middleware:
-    """The application of a service, given to its triggers. Called on the event loop.
+    """The application of a service, connected to its triggers. Called on the event loop.
 
     Args:
-        service: Its parts; they may start later, but before the first request.
+        service: Its components; they may start later, but before the first request.
 
     Returns:
         The application.
@@ -46,19 +46,19 @@ def build_app(service: Service) -> Middleware:
 def serve(
     settings: Settings, on_ready: Callable[[dict[str, object]], None], listener: socket.socket | None = None
 ) -> None:
-    """Runs an emulator until SIGTERM or SIGINT or, by the setting, until it is idle; then ends everything it started.
+    """Runs an emulator until SIGTERM or SIGINT, or until it is idle if so set. Then ends everything it started.
 
     Args:
-        settings: How it behaves.
+        settings: The emulator's settings.
         on_ready: Called once requests are answered, with the addresses and the control token.
         listener: A listening socket to use instead of host and port.
 
     Raises:
-        OSError: The port is taken (``errno.EADDRINUSE``), or cannot be listened on.
+        OSError: The port is in use (``errno.EADDRINUSE``), or cannot be listened on.
         StateUnusable: The kept state cannot be used.
         StartRefused: The chain does not start, or cannot be reached.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
-        PartMissing: Deno, anvil or a bundle is not on this machine.
+        PartMissing: Deno, anvil or a bundle is not installed.
     """
     configure_allocator()
     listener = listener or _listen(settings.host, settings.port)
@@ -78,7 +78,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
         signals.end_start(start)
-    # The processes of engine and chain boot while the rest is loaded; the engine's first takes longest.
+    # The processes of engine and chain boot while the other modules are loaded. The engine's first process takes
+    # longest.
     async with AsyncExitStack() as on_failure:
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)
@@ -117,7 +118,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
 
 def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
-    """The ready line. A token that was made here is also kept for other programs of this user."""
+    """The ready line. A newly created token is also saved for other programs of this user."""
     if service.settings.control_token is None:
         kept.append(control_tokens.save(service.address.url, service.control_token))
     return service.addresses() | {"control_token": service.control_token}
@@ -144,7 +145,7 @@ def _make_server(service: Service) -> tuple[Middleware, Server]:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Takes the port before anything else is started, so that a taken one fails at once and leaves nothing behind."""
+    """Binds the port before anything else is started. A port in use then fails at once and leaves nothing behind."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -159,7 +160,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """The quicker event loop where it is installed; None is Python's own."""
+    """The faster event loop if it is installed. None means Python's own."""
     try:
         import uvloop
     except ImportError:

@@ -1,7 +1,7 @@
 """One emulator: constructs its components in order, starts them together and stops them together.
 
-Nothing here is global, so two emulators may live in one process. Only this module, `areas` and `main` see all
-components. Every other module is given what it uses.
+There is no global state, so two emulators may run in one process. Only this module, `areas` and `main` have access to
+all components. Every other module is given what it uses.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import svcnb.emulator.platform.rate_limiter  # tables of what is loaded later, since a database is made before
+import svcnb.emulator.platform.rate_limiter  # tables of modules that are loaded after the database is created
 import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
@@ -61,9 +61,9 @@ class Service:
     """The components of an emulator.
 
     Args:
-        settings: How it behaves.
-        engine: Runs actions; one made from the settings when None. The service starts and stops it.
-        beginning: Its first parts, made from the same settings; made here when None.
+        settings: The emulator's settings.
+        engine: Runs actions; created from the settings when None. The service starts and stops it.
+        beginning: Its first parts, created from the same settings; created here when None.
 
     Raises:
         StateUnusable: The kept state cannot be used.
@@ -110,12 +110,12 @@ class Service:
         self.randomness = Randomness(settings.seed, boot=self._boot)
         self.quiesce, self.faults, self.forgiven = Quiesce(), Faults(), Forgiven()
         self.custody = Custody(root, settings.vocabulary, self.randomness)
-        # The chain, and what is read from it.
+        # The chain, and the data that is read from it.
         self.chain = Chain(settings, store, self.custody, clock)
         self.contract = ContractCalls(self.chain)
         self.permissions = PermissionCache(settings, self.chain, clock)
         self.creation_order = CreationOrder(self.chain)
-        # Who calls, and who pays.
+        # Authentication and billing.
         self.access = Access(self.permissions, self.faults)
         self.ledger = Ledger(store, clock)
         self.processor = Processor(
@@ -159,12 +159,12 @@ class Service:
         """Starts the engine, the chain and the triggers.
 
         Raises:
-            PartMissing: A part is not on this machine.
-            StateUnusable: The chain cannot be built from the kept state.
+            PartMissing: An external tool is not installed.
+            StateUnusable: The chain cannot be rebuilt from the kept state.
             StartRefused: The chain does not start, or cannot be reached.
         """
         try:
-            # One warm process is what a first run needs. The others would only take the chain's share of the machine.
+            # The first run needs one warm process. More of them would only slow down the chain's start.
             await self.engine.prepare()
             await self.chain.start(self._beginning.node)
             await self.engine.start()
@@ -183,7 +183,7 @@ class Service:
             raise
 
     async def stop(self) -> None:
-        """Ends every child process and closes the database; nothing is left behind. May be called twice."""
+        """Ends every child process and closes the database. May be called twice."""
         for name, stop in (
             ("triggers", self._stop_triggers),
             ("engine", self.engine.stop),
@@ -194,7 +194,7 @@ class Service:
         ):
             try:
                 await stop()
-            except Exception:  # noqa: BLE001 - each part is ended whatever happened to the others
+            except Exception:  # noqa: BLE001 - each part is ended even if another one failed
                 _LOG.exception("could not stop the %s cleanly", name)
         self._keep_streams()
         self.store.close()
@@ -210,7 +210,7 @@ class Service:
 
     def _keep_streams(self) -> None:
         if self._resumption is not None:
-            # The store is closed when this stops for the second time: the streams are kept already.
+            # At a second stop the store is closed already, and the streams are saved.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
@@ -222,7 +222,7 @@ class Service:
     # --- triggers, which are loaded when they are first needed ----------------------------------------------------
 
     def get_triggers(self) -> Triggers:
-        """The triggers service. Called on the event loop; made with the first call."""
+        """The triggers service, created with the first call. Called on the event loop."""
         if self._triggers is None:
             from svcnb.emulator.triggers.service import Triggers
 
@@ -242,7 +242,7 @@ class Service:
         return self._triggers
 
     def attach(self, app: ASGIApp) -> None:
-        """Gives the application, which runs of triggers call as any client does. Called on the event loop."""
+        """Sets the application, which runs of triggers call as any client does. Called on the event loop."""
         self._app = app
         if self._triggers is not None:
             self._triggers.attach(app)
@@ -252,7 +252,7 @@ class Service:
         if self._triggers is not None:
             self._triggers.start()
         elif self.settings.keeps_state:
-            self.get_triggers()  # what an earlier start left behind goes on; a fresh memory holds nothing that could
+            self.get_triggers()  # unfinished runs of an earlier start continue; a new database in memory has none
 
     async def _stop_triggers(self) -> None:
         self._runs_triggers = False
@@ -287,7 +287,7 @@ class Service:
 
 
 def _next_boot(connection: Connection) -> int:
-    """How often this state was started before; counted so that a seeded restart never draws the same bytes again."""
+    """How often this state was started before. With the count, a seeded restart never repeats random bytes."""
     boot = int(get_meta(connection, _BOOT) or 0)
     set_meta(connection, _BOOT, str(boot + 1))
     return boot

@@ -1,4 +1,4 @@
-"""Every knob of the emulator, in one table that the command line, the environment and the docs read.
+"""Settings of the emulator, in one table for the command line, the environment and the docs.
 
 A setting comes from the argument, else from the environment as ``SVC_`` + its upper-case name, else its default.
 """
@@ -38,9 +38,9 @@ _REMOVED = "block_private_addresses"
 
 
 class Settings(BaseModel):
-    """How one emulator behaves.
+    """Settings of one emulator.
 
-    Field descriptions carry the unit. Times are seconds or milliseconds as the name ends, money is cents.
+    Field descriptions contain the unit. Times are seconds or milliseconds as the name ends, money is cents.
 
     Raises:
         pydantic.ValidationError: A value is outside its range, or two settings contradict each other.
@@ -48,7 +48,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,), hide_input_in_errors=True)
 
-    # --- where it listens and keeps its state -------------------------------------------------------------------
+    # --- addresses and state ------------------------------------------------------------------------------------
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(0, ge=0, le=65535, description="TCP port; 0 takes a free one.")
     state: Path | None = Field(None, description="Folder that keeps the state; none means memory only.")
@@ -66,7 +66,7 @@ class Settings(BaseModel):
         "had not; none means never.",
     )
 
-    # --- words --------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------
     service_name: str = Field("svc", description="Name of the service in every identifier.")
     processor_name: str = Field("processor", description="Name of the payment processor in every identifier.")
 
@@ -204,10 +204,10 @@ class Settings(BaseModel):
     @field_validator("allow_address", mode="before")
     @classmethod
     def _addresses(cls, given: object) -> object:
-        """Reads text with commas, as the environment has it, and sequences of texts."""
+        """Reads text with commas, the form of the environment, and sequences of texts."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
-            raise ValueError("allow_address is a list of texts HOST[:PORT]")  # noqa: TRY004 - as pydantic wants it
+            raise ValueError("allow_address is a list of texts HOST[:PORT]")  # noqa: TRY004 - pydantic expects it
         return tuple(
             AllowedAddress.parse(part) if isinstance(part, str) else part
             for part in parts
@@ -217,7 +217,7 @@ class Settings(BaseModel):
     @field_validator("allow_origin", mode="before")
     @classmethod
     def _origins(cls, given: object) -> object:
-        """As `_addresses`."""
+        """Same as `_addresses`."""
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
             raise ValueError("allow_origin is a list of texts SCHEME://HOST[:PORT]")  # noqa: TRY004 - as above
@@ -237,12 +237,12 @@ class Settings(BaseModel):
                     f"{_REMOVED} was removed: actions never reach private addresses unless allow_address names one, "
                     "for example allow_address 127.0.0.1:8545"
                 )
-            return rest  # what it asked for is the default now
+            return rest  # its effect is the default now
         return given
 
     @model_validator(mode="after")
     def _safe_together(self) -> Settings:
-        # Building the derived values here means that a bad name or clock is refused at start, not at first use.
+        # The derived values are created here, so that an invalid name or clock is refused at start, not at first use.
         _ = self.vocabulary, self.frozen_at
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
@@ -257,12 +257,12 @@ class Settings(BaseModel):
 
     @property
     def is_private(self) -> bool:
-        """Whether it serves programs and people of this machine alone, without a proxy that the user put in front."""
+        """Whether it serves only programs and people on this machine, without a proxy that the user configured."""
         return self.host in LOOPBACK and self.control_token is None
 
     @property
     def keeps_state(self) -> bool:
-        """Whether what an earlier start left behind may be there."""
+        """Whether the state of an earlier start may exist."""
         return self.state is not None or self.database is not None
 
     @property
@@ -272,12 +272,12 @@ class Settings(BaseModel):
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two names and all that follows from them."""
+        """The two names and all names that are derived from them."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
     def frozen_at(self) -> float | None:
-        """Unix seconds that the clock stands still at, or None."""
+        """Unix seconds at which the clock is frozen, or None."""
         if self.clock == "real":
             return None
         word, at, seconds = self.clock.partition("@")
@@ -290,7 +290,7 @@ class Settings(BaseModel):
 
     @cached_property
     def limits(self) -> ActionLimits:
-        """What one execution may use."""
+        """Limits of one execution."""
         return ActionLimits(
             timeout_ms=self.action_timeout_ms,
             memory_limit_mb=self.action_memory_limit_mb,
@@ -308,7 +308,7 @@ class Settings(BaseModel):
         """Settings from arguments, then the environment, then defaults.
 
         Args:
-            environment: Where to look, the process environment when None.
+            environment: The environment to read, the process environment when None.
             **given: Settings by name; None counts as not given.
 
         Returns:

@@ -1,1 +1,1 @@
-"""The workbook as a static site: JupyterLab, lessons and emulator in a browser tab, without a server that computes."""
+"""The workbook as a static site: JupyterLab, lessons and emulator run in a browser tab."""

@@ -33,7 +33,7 @@ _LEFT_OUT: Final = (
     "magics/static/",
     "notebooks/",
 )
-"""Parts of this package that have no use in a page."""
+"""Parts of this package that a page cannot use."""
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
 
 
@@ -45,10 +45,10 @@ def download(folder: Path) -> None:
     """Downloads the wheels of `WHEELS` with pip, unless all are there.
 
     Args:
-        folder: Where to; kept as a cache between builds.
+        folder: Target folder; kept as a cache between builds.
 
     Raises:
-        PackagesMissing: pip failed; the text holds what it wrote last.
+        PackagesMissing: pip failed; the text contains the end of its output.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stamp = folder / "complete"
@@ -69,10 +69,12 @@ def download(folder: Path) -> None:
 
 
 def write_own_wheel(folder: Path, version: str) -> Path:
-    """Packs this package, without what a page cannot use, and with substitutes for libraries that have no build.
+    """Builds a wheel of this package, without the parts that a page cannot use.
+
+    The wheel contains substitutes for libraries that have no build for WebAssembly.
 
     Args:
-        folder: Where the wheel goes.
+        folder: Folder of the wheel.
         version: Version of the package.
     """
     package = Path(__file__).resolve().parents[1]
@@ -92,20 +94,20 @@ def write_own_wheel(folder: Path, version: str) -> Path:
 
 
 def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
-    # A fixed date: the same sources give the same wheel.
+    # A fixed date, so that the same sources give the same wheel.
     info = zipfile.ZipInfo(name, _EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
     wheel.writestr(info, content)
 
 
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
-    """Pyodide's lock file with the site's own wheels in place of those that it names itself.
+    """Returns Pyodide's lock file with the site's own wheels instead of those of the same name.
 
     Loading ``svcnb`` loads all of them.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
-        wheels: Files beside which the lock file will be.
+        wheels: Wheels in the folder of the lock file.
     """
     ours = {entry["name"]: entry for entry in map(_entry, wheels)}
     ours["svcnb"]["depends"] = sorted(ours.keys() - {"svcnb"})
@@ -131,7 +133,7 @@ def _entry(wheel: Path) -> dict[str, Any]:
 
 
 def write_lock(folder: Path) -> None:
-    """Rewrites ``pyodide-lock.json`` of a folder for the wheels beside it."""
+    """Rewrites ``pyodide-lock.json`` of a folder for the wheels in that folder."""
     file = folder / "pyodide-lock.json"
     lock = locked(json.loads(file.read_text("utf-8")), sorted(folder.glob("*.whl")))
     file.write_text(json.dumps(lock, separators=(",", ":")), "utf-8")

@@ -1,4 +1,4 @@
-"""Serves the site on this machine, for those who build it."""
+"""Local server for a preview of the site."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class _Handler(SimpleHTTPRequestHandler):
     }
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature of the library
-        """Nothing: a page asks for hundreds of files."""
+        """Logs nothing, because a page requests hundreds of files."""
 
 
 def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:
-    """A server on 127.0.0.1 that listens already. Run it with ``serve_forever()``.
+    """Returns a server that already listens on 127.0.0.1. Run it with ``serve_forever()``.
 
     Args:
         site: Folder that `svcnb.lite.build_site` made.
-        port: TCP port; 0 takes a free one.
+        port: TCP port; 0 chooses a free one.
 
     Raises:
         OSError: The port is taken.

@@ -26,21 +26,21 @@ _TIMEOUT_S: Final = 900
 
 
 class SiteNotBuilt(RuntimeError):
-    """The site could not be built; the text holds what was written last."""
+    """The site could not be built; the text contains the end of the output."""
 
 
 def build_site(target: Path, report: Callable[[str], None]) -> int:
     """Builds the workbook as a static site.
 
     Args:
-        target: Folder of the site; it is made, or replaced if it holds an earlier site.
+        target: Folder of the site; created, or replaced if it contains an earlier site.
         report: Called with one line for each step.
 
     Returns:
-        Bytes of all files.
+        Total size of all files, in bytes.
 
     Raises:
-        SiteNotBuilt: JupyterLite is missing or failed, or the folder holds something else.
+        SiteNotBuilt: JupyterLite is missing or failed, or the folder contains something else.
         PackagesMissing: The wheels cannot be downloaded.
         PartMissing: The runtime cannot be downloaded.
     """
@@ -91,7 +91,7 @@ def _run_jupyterlite(folder: Path, target: Path) -> None:
     lessons = folder / "lessons"
     shutil.copytree(lessons_folder(None).resolve(), lessons, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     for picture in lessons.rglob("*.svg"):
-        # JupyterLite reads pictures as Latin-1.
+        # JupyterLite reads image files as Latin-1.
         picture.write_bytes(picture.read_text("utf-8").encode("ascii", "xmlcharrefreplace"))
     contents = ["--contents", str(lessons)]
     done = subprocess.run(

@@ -1,7 +1,7 @@
-"""Magics for notebooks: ``%load_ext svcnb`` brings ``%svc`` and ``%%action``, ``%unload_ext svcnb`` takes them away.
+"""Magics for notebooks: ``%load_ext svcnb`` adds ``%svc`` and ``%%action``, ``%unload_ext svcnb`` removes them.
 
-The functions that IPython calls stand in `svcnb` itself; what they do stands here, so that ``import svcnb`` needs no
-IPython.
+The functions that IPython calls are in `svcnb` itself. Their implementation is here, so that ``import svcnb`` does not
+need IPython.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Takes magics and completion away again, and closes the clients that ``%svc connect`` made.
+    """Removes magics and completion, and closes the clients that ``%svc connect`` created.
 
     Args:
         shell: The running IPython.

@@ -1,4 +1,4 @@
-"""``%%action``: a cell of JavaScript is an action; see its CID, run it, keep it."""
+"""The magic ``%%action``: makes an action of a JavaScript cell, shows its CID, runs it and stores it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULT_CONSTANT: Final = "CONST"
 
 
 def options() -> Options:
-    """Makes the parser of the magic's line."""
+    """Returns the parser of the magic's line."""
     made = Options(prog="%%action", description="Makes an action of the cell: JavaScript that defines main.")
     made.add_argument("variable", nargs="?", help="Variable of the notebook that gets the Action.")
     made.add_argument("--name", help="Its name, for lists and for --register; the variable's when left out.")
@@ -56,11 +56,11 @@ OPTIONS: Final = options()
 
 
 def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, str], Action | Run]:
-    """Makes the magic.
+    """Returns the magic.
 
     Args:
         shell: The running IPython.
-        connection: Who knows the client.
+        connection: Provides the client.
 
     Returns:
         A function of the first line and the rest of the cell; it returns the `Action`, or with ``--run`` the `Run`.
@@ -68,7 +68,7 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
     saved: dict[Path, str] = {}
 
     def magic(line: str, cell: str) -> Action | Run:
-        # All that can be refused is refused before anything is done.
+        # Checks everything before it does anything.
         asked = OPTIONS.read(line)
         _check(asked)
         made = _make(asked, cell, shell.user_ns)
@@ -91,7 +91,7 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
 
 
 def _check(asked: Namespace) -> None:
-    """Refuses what would do nothing."""
+    """Refuses options that would have no effect."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(f"{asked.variable!r} cannot be a variable", hint="%%action NAME, then the options.")
     if not asked.run:
@@ -150,7 +150,7 @@ def _show_findings(made: Action, connection: Connection) -> None:
     try:
         findings = lint(made, vocabulary=connection.vocabulary)
     except ImportError:
-        return  # without the parser (extra 'lint') the runtime itself will tell
+        return  # without the parser (extra 'lint'), errors appear at run time
     if findings:
         _display(findings)
 

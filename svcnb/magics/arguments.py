@@ -1,4 +1,4 @@
-"""How magics read their line and how they fail: options as on a command line, errors in a few lines."""
+"""Argument parser and error display of magics: options as on a command line, errors in a few lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPENERS: Final = '{["'
 
 
 class HelpShown(Exception):
-    """The line asked for help, which is printed; there is nothing more to do."""
+    """The line asked for help, which has been printed."""
 
 
 class Options(argparse.ArgumentParser):
@@ -31,11 +31,11 @@ class Options(argparse.ArgumentParser):
         raise InvalidArgument(message, hint=f"{self.format_usage().strip()}\n{self.prog} --help explains each.")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - argparse's signature
-        """Ends the reading of a line that asked for help."""
+        """Stops parsing a line that asked for help."""
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Reads a line as a shell would: quotes hold words together, and are taken off.
+        """Parses a line as a shell does: quotes group words and are removed.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
@@ -51,7 +51,7 @@ class Options(argparse.ArgumentParser):
 
     @property
     def flags(self) -> dict[str, str]:
-        """Every option and what it does, for completion."""
+        """All options with their help texts, for completion."""
         return {
             option: (action.help or "").replace("%%", "%")
             for action in self._actions
@@ -61,13 +61,13 @@ class Options(argparse.ArgumentParser):
 
 
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
-    """Makes a function a magic: its line reaches it as written, and its errors are shown without a trace.
+    """Makes a function a magic. It gets its line unchanged, and its errors are shown without a traceback.
 
-    IPython fills ``{name}`` and ``$name`` into lines of magics, which JSON and JavaScript are full of.
+    Normally, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and JavaScript.
 
     Args:
-        function: What the magic does with its line, and its cell.
-        told: What ``%magic?`` shows.
+        function: Function of the magic, called with its line, and its cell.
+        told: Text that ``%magic?`` shows.
     """
     from IPython.core.magic import no_var_expand
 
@@ -77,7 +77,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
         except HelpShown:
             return None
         except (SvcnbError, MalformedValue, OSError) as error:
-            # IPython asks an error for its own rendering before it makes a traceback of frames that nobody wrote.
+            # IPython asks an error for its own rendering first. Its own traceback would only show internal frames.
             text = "\n".join([str(error), *getattr(error, "__notes__", [])])
             error.__dict__["_render_traceback_"] = _Brief(type(error).__name__, text)
             raise
@@ -87,7 +87,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
 
 
 class _Brief:
-    """What is shown of an error; a class and no closure, so that the error can still be pickled."""
+    """Display of an error. It is a class and not a closure, so that the error can still be pickled."""
 
     def __init__(self, title: str, text: str) -> None:
         self._lines = [f"{_RED.format(title)}: {text}"]
@@ -100,9 +100,9 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     """Reads a value from a line: JSON, or the name of a variable of the notebook.
 
     Args:
-        text: What the line says.
+        text: Text from the line.
         names: The notebook's variables.
-        what: What it is for, for the error text.
+        what: Purpose of the value, for the error text.
 
     Raises:
         InvalidArgument: It is neither.
@@ -124,16 +124,16 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
-    """Reads what ``main`` receives: one JSON value or variable, or members ``name=value`` laid over it.
+    """Reads the parameters of ``main``: one JSON value or variable, and members ``name=value`` that override it.
 
-    The value of a member is JSON where it can be read as JSON, a variable after ``@``, and else the text itself.
+    The value of a member is JSON if it is valid JSON, a variable after ``@``, and otherwise the text itself.
 
     Args:
         words: The words after ``--params``.
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word is neither, or members are to be laid over something that is no object.
+        InvalidArgument: A word is neither, or members would override something that is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

@@ -1,4 +1,4 @@
-"""``%svc``: which service the cells of a notebook talk to."""
+"""The magic ``%svc``: chooses the service for the cells of a notebook."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ VERBS: Final = {
 
 
 class Status(Model):
-    """Where the cells of a notebook are sent."""
+    """The service that the cells of a notebook use."""
 
     service: str
     """Address of the service."""
 
     key: str
-    """Whether there is a key, and whose; never the key."""
+    """Whether there is a key, and whether it has an account; never the key itself."""
 
     node: str = ""
-    """The program that answers, and whether it can work just now."""
+    """Name and version of the service, and whether it is ready."""
 
     credit: str = ""
-    """What the account can still spend."""
+    """Remaining credit of the account."""
 
     from_: str = ""
-    """Who chose it."""
+    """Source of the choice."""
 
     quiet = frozenset({"service"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns what is worth a line; an address of this machine has a port that differs from run to run."""
+        """Returns the values to display, without a local address, whose port differs from run to run."""
         return {
             "service": "this machine" if _is_local(self.service) else self.service,
             "node": self.node,
@@ -56,7 +56,7 @@ class Status(Model):
 
 
 class Connection:
-    """The client that magics of one notebook use.
+    """Client that the magics of one notebook use.
 
     Args:
         shell: The running IPython.
@@ -80,21 +80,21 @@ class Connection:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The service's names; the neutral ones while nothing is connected."""
+        """The service's names; the neutral ones without a connection."""
         try:
             return self.client().vocabulary
         except (ConfigError, InvalidArgument):
             return Vocabulary()
 
     def client(self, name: str | None = None) -> Client:
-        """Returns the client to use: the named one, the chosen one, the notebook's ``svc``, or what is set outside.
+        """Returns the client to use: the named one, the chosen one, the notebook's ``svc``, or one by the environment.
 
         Args:
             name: A variable of the notebook.
 
         Raises:
-            InvalidArgument: The variable is not there, or is no client.
-            ConfigError: Nothing says where the service is.
+            InvalidArgument: The variable does not exist, or is not a client.
+            ConfigError: The address of the service is not set.
         """
         if name is not None:
             return self._of_variable(name)
@@ -125,18 +125,18 @@ class Connection:
         )
 
     def disconnect(self) -> None:
-        """Forgets the choice and closes the clients that were made here."""
+        """Clears the choice and closes the clients that were created here."""
         for client in self._own:
             client.close()
         self._own.clear()
         self._chosen, self._by = None, ""
 
     def status(self) -> Status:
-        """Asks the service how it is. Free.
+        """Returns the status of the service. Free.
 
         Raises:
-            ConfigError: Nothing says where the service is.
-            TransportError: Nothing answers there.
+            ConfigError: The address of the service is not set.
+            TransportError: The service does not answer.
         """
         client = self.client()
         version, health = client.node.version(), client.node.health()
@@ -151,7 +151,7 @@ class Connection:
         )
 
     def svc(self, line: str) -> Status | None:
-        """Reads the line of ``%svc``; its help is made of the options."""
+        """Runs the line of ``%svc``. Its help text consists of the options."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()

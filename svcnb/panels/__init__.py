@@ -1,7 +1,7 @@
-"""Panels: the service in a notebook, by mouse and by keyboard.
+"""Panels: widgets that operate the service in a notebook, by mouse and keyboard.
 
-Every panel takes a client first, and `as_code()` gives what was clicked as Python. They need the extra
-``lab``; the names below are found on first use.
+The first argument of every panel is a client. `as_code()` returns the performed actions as Python. Panels need the
+extra ``lab``. The names below are imported on first use.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HOME: Final = {
     "Workbench": "svcnb.panels.workbench",
     "command": "svcnb.panels.base",
 }
-"""Module of each public name, one panel a file."""
+"""Module of each public name; each panel has its own file."""
 
 
 if not TYPE_CHECKING:

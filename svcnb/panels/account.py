@@ -1,4 +1,4 @@
-"""Account set-up: create or open an account in either mode, see its key once, add credit, convert, transfer."""
+"""Account panel: create or open an account in either mode, see its key once, add credit, convert, transfer."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ MAX_KEY_FILE: Final = 65_536
 
 
 class AccountPanel(WalletPanel, bundle="account"):
-    """Creates or opens an account; afterwards `client` is a client of it, and `account` the account on chain.
+    """Creates or opens an account. Afterwards, `client` is a client of it, and `account` is the account on chain.
 
-    A key is shown once and never part of the widget's state, so no saved notebook holds it.
+    A key is shown once. It is never part of the widget's state, so saved notebooks do not contain it.
 
     Args:
         client: The service. If it has a key, its account can be opened at once.
@@ -39,8 +39,8 @@ class AccountPanel(WalletPanel, bundle="account"):
             `svcnb.ContractWallet`. Without one, a private key can be typed in.
 
     Attributes:
-        state: What the panel shows: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
-        owner_address: Address of the owner, empty while there is none.
+        state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
+        owner_address: Address of the owner; empty without one.
     """
 
     title = "Account"
@@ -83,21 +83,21 @@ class AccountPanel(WalletPanel, bundle="account"):
             self.owner_address = owner.address if _has_address(owner) else "a browser wallet, not connected yet"
 
     def close(self) -> None:
-        """Ends the panel; the client stays open."""
+        """Closes the panel. The client stays open."""
         if self.session.host is self:
             self.session.host = None
         super().close()
 
     @command
     def setting(self) -> dict[str, Any]:
-        """What can be chosen."""
+        """Returns the available choices."""
         return {"packages": list(PAYMENT_PACKAGES_CENTS), "has_key": self.client.config.api_key is not None}
 
     # --- API mode -----------------------------------------------------------------------------------------------
 
     @command
     async def create(self, name: str) -> dict[str, str]:
-        """Creates an account in API mode and answers its key, this once."""
+        """Creates an account in API mode and returns its key once."""
         account = await self.service.accounts.create(name)
         self.record(f"account = svc.accounts.create({name!r})\nsvc = svc.with_key(account)  # store account.api_key")
         self.session.opened(account, address=account.wallet_address, hash=account.api_key_hash)
@@ -105,10 +105,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def open_with_key(self, api_key: str = "") -> None:
-        """Opens the account that a key belongs to: a typed one, or the client's own."""
+        """Opens the account of a key: a typed one, or the client's own."""
         key = api_key.strip() or None
         service = self.service.with_key(key) if key else self.service
-        balance = await service.billing.balance()  # refuses a key that opens nothing
+        balance = await service.billing.balance()  # refuses a key without an account
         wallets = await service.wallets.list()
         if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
@@ -117,19 +117,19 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def leave(self) -> None:
-        """Forgets the open account, so that another can be created or opened. The account itself stays."""
+        """Leaves the open account, so that another can be created or opened. The account itself is not changed."""
         self.session.closed()
 
     # --- ChainSecured mode --------------------------------------------------------------------------------------
 
     @command
     def use_owner(self, key: str) -> None:
-        """Takes a private key as the owner's, for as long as the panel lives."""
+        """Uses a private key as the owner's wallet until the panel is closed."""
         self._own(LocalSigner.from_key(key))
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Takes the key in an encrypted key file as the owner's, for as long as the panel lives."""
+        """Uses the key in an encrypted key file as the owner's wallet until the panel is closed."""
         if len(text) > MAX_KEY_FILE:
             raise InvalidArgument(
                 f"{name} is too large for a key file: more than {MAX_KEY_FILE:,} characters",
@@ -139,7 +139,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def use_browser_wallet(self) -> None:
-        """Asks for a wallet of the browser and takes it as the owner."""
+        """Asks for a browser wallet and uses it as the owner."""
         signer = BrowserSigner(self.session.host or self)
         self.channel.progress("Waiting for the wallet")
         await signer.connect()
@@ -147,7 +147,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_contract_wallet(self, address: str) -> None:
-        """Takes a contract wallet as the owner; the wallet chosen before signs for it."""
+        """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
         if self.owner is None:
             raise SigningError(
                 "a contract wallet needs a wallet that signs for it",
@@ -157,7 +157,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def forget_owner(self) -> None:
-        """Forgets the owner's wallet."""
+        """Removes the owner's wallet from the panel."""
         self._own(None)
 
     def _own(self, owner: Signer | None) -> None:
@@ -166,7 +166,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def create_on_chain(self, name: str) -> None:
-        """Opens an account that the owner's wallet owns, by a transaction."""
+        """Creates an account that the owner's wallet owns, with a transaction."""
         owner = await self._signer()
         account = await self.service.chain_secured.create(owner, name, on_preview=self._confirmed)
         self._record_owner(f"mine = svc.chain_secured.create(owner, {name!r})")
@@ -181,7 +181,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Hands the account to the owner's wallet, for good. Without ``confirm`` it only says what would happen."""
+        """Converts the account permanently to the owner's wallet. Without ``confirm`` it only describes the effect."""
         account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
         account.on_preview = self._confirmed
         self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
@@ -189,7 +189,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Hands the ChainSecured account to another wallet. Without ``confirm`` it only says what would happen."""
+        """Transfers the ChainSecured account to another wallet. Without ``confirm`` it only describes the effect."""
         account = self._on_chain()
         await account.transfer_ownership(to, confirm=confirm)
         self.record(f"mine.transfer_ownership({to!r}, confirm=True)")
@@ -198,13 +198,13 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def pending(self) -> list[dict[str, Any]]:
-        """Answers the wallets and usage keys of this service whose creation stopped half way."""
+        """Returns the wallets and usage keys of this service whose creation is incomplete."""
         records = self.service.chain_secured.pending()
         return [{"id": each.id, "kind": each.kind, "name": each.name, "stage": each.stage} for each in records]
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Finishes one of them. A usage key's secret is answered once."""
+        """Completes one of these creations. The secret of a usage key is returned once."""
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
         self.session.changed("resources")
@@ -216,7 +216,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of one of them. Without ``confirm`` it only says what would be lost."""
+        """Deletes the record of one of these creations. Without ``confirm`` it only describes what would be lost."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
 
     def _on_chain(self) -> AsyncChainSecuredAccount:
@@ -235,7 +235,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         return self.owner
 
     async def _confirmed(self, preview: Preview) -> bool:
-        """Asks before each transaction. A wallet of the browser asks itself, with the same preview."""
+        """Asks for confirmation before each transaction. A browser wallet asks on its own, with the same preview."""
         if self.owner is not None and _is_browser(self.owner):
             return True
         self.channel.progress("Waiting for your confirmation")
@@ -259,12 +259,12 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def refresh(self) -> None:
-        """Reads the credit again. In ChainSecured mode the owner's wallet signs for it."""
+        """Refreshes the credit. In ChainSecured mode the owner's wallet signs the request."""
         self.session.show_balance(await self.session.billing.balance())
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Begins a payment and answers the address of the processor's page; that holds a secret."""
+        """Begins a payment and returns the address of the processor's page, which contains a secret."""
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing
@@ -275,7 +275,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def wait_for_payment(self) -> None:
-        """Waits until the payment that was begun is credited."""
+        """Waits until the started payment is credited."""
         if self._payment is None:
             raise InvalidArgument("no payment was begun", hint="Choose an amount and begin one.")
         paid = await self.session.billing.wait(self._payment)
@@ -294,7 +294,7 @@ def _innermost(owner: Signer) -> Signer:
 def _has_address(owner: Signer) -> bool:
     try:
         return bool(owner.address)
-    except SigningError:  # a browser's wallet that is not connected yet
+    except SigningError:  # a browser wallet that is not connected yet
         return False
 
 

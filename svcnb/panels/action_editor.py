@@ -1,4 +1,4 @@
-"""The action editor: write an action, watch its CID, run it, see what happened."""
+"""Action editor panel: write an action, see its CID, run it, and see the result."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from svcnb.toolkit.lint import lint
 
 
 class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
-    """Writes and runs one action.
+    """Editor that writes and runs one action.
 
-    The source is part of the widget's state, so a saved notebook keeps it; parameters, responses and logs are not.
+    The source is part of the widget's state, so a saved notebook contains it. Parameters, responses and logs are not.
 
     Args:
         client: The service, and the key that runs the action.
-        action: What to begin with: an action or its source.
-        params: What ``main`` shall receive, any JSON; an example's when neither action nor parameters are given.
+        action: Initial content: an action or its source.
+        params: Parameters of ``main``, any JSON value. Those of an example if neither action nor parameters are given.
 
     Attributes:
-        source: The source as it stands in the editor.
-        result: The last run that went well; None before the first, and after one that failed.
-        error: Why the last run failed; None when it went well.
+        source: The source in the editor.
+        result: The last successful run; None before the first run, and after a failed one.
+        error: Error of the last run; None if it succeeded.
 
     Example:
         ``editor = svcnb.panels.ActionEditor(svc, action, {"n": 41})``, and then ``editor.action``, ``editor.result``
@@ -66,27 +66,27 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @property
     def action(self) -> Action:
-        """The action as it stands in the editor."""
+        """The action in the editor."""
         return Action(self.source, name=self._name)
 
     @property
     def params(self) -> Any:
-        """What ``main`` will receive.
+        """Parameters of ``main``.
 
         Raises:
-            InvalidArgument: What stands in the editor is no JSON.
+            InvalidArgument: The text in the editor is not valid JSON.
         """
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """The CID: the rest follows from it."""
+        """Returns the CID; the other identifiers follow from it."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
 
     @command
     def setup(self) -> dict[str, Any]:
-        """What a view needs once: names to complete, what the editor began with, what else was typed."""
+        """Returns the initial data of a view: names for completion, the initial content, and the other inputs."""
         return {
             "names": names(self.client.vocabulary),
             "base": self._base,
@@ -98,12 +98,12 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def keep(self, params: str, name: str) -> None:
-        """Keeps what is typed beside the source, for other views and for `params`."""
+        """Stores the inputs other than the source, for other views and for `params`."""
         self._params, self._name = params, name
 
     @command
     def lint(self, source: str) -> dict[str, Any]:
-        """Looks through a source."""
+        """Checks a source."""
         try:
             found = lint(source, vocabulary=self.client.vocabulary)
         except ImportError as error:
@@ -113,7 +113,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def look_up(self) -> dict[str, Any]:
-        """Reads which actions the account knows by name, and which its groups permit. Free."""
+        """Reads the registered actions of the account, and those that its groups permit. Free."""
         nouns = self.session.nouns
         actions, groups = await asyncio.gather(nouns.actions.list(), nouns.groups.list())
         permitted = await asyncio.gather(*(nouns.actions.list(group) for group in groups))
@@ -132,7 +132,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def run(self, source: str, params: str) -> dict[str, Any]:
-        """Runs a source; an action that fails is an answer, too: with its line, its logs and its timeline."""
+        """Runs a source. A failed action also gives a result, with its line, its logs and its timeline."""
         action, received = Action(source, name=self._name), _parsed(params)
         self._tell_action(action)
         session = self.session
@@ -164,7 +164,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers who signed a message (EIP-191), and says which wallet of the account that is. Computed here."""
+        """Recovers the signer of a message (EIP-191), and its name in the account. Computed locally."""
         recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
         wallets = await self.session.nouns.wallets.list() if self.session.state["mode"] else []
@@ -175,11 +175,11 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def explain(self, source: str) -> dict[str, Any]:
-        """Tells whether the client's key may run a source, or which link is missing and what repairs it. Free."""
+        """Returns whether the client's key may run a source, or which link is missing and how to add it. Free."""
         session = self.session
         key = session.run_key or None
         if session.account is not None and key is None:
-            session.runner()  # says that a usage key is needed
+            session.runner()  # the error says that a usage key is needed
         found = await (session.account or self.service).explain(key, Action(source))  # type: ignore[arg-type]  # checked
         repair = found.repair
         self._tell_action(Action(source))
@@ -188,7 +188,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
-        """Appends a constant to a source, and answers the derived action; nothing is run."""
+        """Appends a constant to a source, and returns the derived action. Does not run it."""
         value = _parsed(constant, "the constant")
         template = Action(source, name=self._name)
         derived = template.derive(value, name=name, protocol_version=version)
@@ -229,7 +229,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         try:
             return trace_view(await self.service.trace(of))
         except SvcnbError:
-            return None  # a live service keeps none, and the run is told all the same
+            return None  # a live service keeps no timeline; the run is reported without one
 
     async def _failed(self, error: ActionError) -> dict[str, Any]:
         return {
@@ -245,7 +245,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         }
 
     def _logs_of(self, request_id: str) -> str:
-        """What a failed action printed: the service drops it, an emulator's record has it."""
+        """Output of a failed action. The service discards it, but an emulator's record contains it."""
         config = self.client.config
         token = config.control_token.reveal() if config.control_token else None
         try:
@@ -257,7 +257,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
 
 def python_text(source: str) -> str:
-    """A source as Python that reads well, if it can be written so without changing a byte."""
+    """A source as a readable Python literal, if that does not change a byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

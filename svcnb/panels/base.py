@@ -1,4 +1,4 @@
-"""What all panels have in common on the kernel's side."""
+"""Base class of all panels on the kernel's side."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def command(work: F) -> F:
-    """Makes a method of a panel a command that its browser side may call by name.
+    """Decorator that makes a method of a panel a command, which its browser side may call by name.
 
-    The method takes JSON values as keyword arguments and returns one. It runs beside the notebook, on the panels' own
-    thread: ``async def`` on its event loop (cancel stops it at its next wait), ``def`` on a worker thread (cancel
-    abandons it). What it raises is shown in the panel, with its hint.
+    The method takes JSON values as keyword arguments and returns one. It does not run on the notebook's thread. A
+    coroutine function runs on the event loop of the panels, and cancel stops it at its next await. A plain function
+    runs on a worker thread, and cancel ignores its result. The panel shows errors with their hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions take any attribute
     return work
 
 
 class Panel(anywidget.AnyWidget):
-    """The base of all panels.
+    """Base class of all panels.
 
     A subclass names its bundle, ``class MyPanel(Panel, bundle="my_panel")``, marks methods with `command` and writes
-    what was done with `record`. Traits are saved into notebooks with the widget's state, so nothing secret may ever be
-    one: secrets travel in answers to commands, which nobody saves.
+    the performed actions with `record`. Traits are saved into notebooks with the widget's state, so a trait must never
+    contain a secret. Secrets are only sent in answers to commands, which are not saved.
 
     Args:
-        client: The service; what it was given as key stays in the kernel.
+        client: The service. Its key stays in the kernel.
 
     Raises:
-        InvalidArgument: ``client`` is no `svcnb.Client`.
+        InvalidArgument: ``client`` is not a `svcnb.Client`.
     """
 
     title: ClassVar[str] = "Panel"
@@ -82,7 +82,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def session(self) -> Session:
-        """What this panel shares with all other panels of its client.
+        """State that this panel shares with all other panels of its client.
 
         Raises:
             ConfigError: The panel has no client.
@@ -112,7 +112,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def service(self) -> AsyncClient:
-        """The same service to await in commands, over connections of its own."""
+        """Async client of the same service for commands, with its own connections."""
         return self.session.service
 
     def _changed(self, what: frozenset[str]) -> None:
@@ -123,11 +123,11 @@ class Panel(anywidget.AnyWidget):
             self.channel.tell("session", {"changed": sorted(what), "session": self.session.view()})
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Called when another panel, a cell of the notebook or this panel has changed the session."""
+        """Called after another panel, a cell of the notebook or this panel changed the session."""
 
     @command
     def shared(self) -> dict[str, Any]:
-        """Answers what is shown of the session."""
+        """Returns the displayed values of the session."""
         return self.session.view()
 
     def close(self) -> None:
@@ -136,15 +136,15 @@ class Panel(anywidget.AnyWidget):
             self._session.unwatch(self._changed)
         super().close()
 
-    # --- what was done, as Python -------------------------------------------------------------------------------
+    # --- recorded Python ----------------------------------------------------------------------------------------
 
     @property
     def lines(self) -> list[str]:
-        """What was done in all panels of the client, in order, as Python."""
+        """Actions performed in all panels of the client, in order, as Python."""
         return self._own_lines if self._session is None else self._session.lines
 
     def record(self, line: str) -> None:
-        """Adds a line of Python to what `as_code` gives. It must hold no secret."""
+        """Adds a line of Python to the result of `as_code`. It must not contain a secret."""
         if self._session is None:
             self.lines.append(line)
             self.channel.tell("code", {"code": self.as_code()})
@@ -152,7 +152,10 @@ class Panel(anywidget.AnyWidget):
             self._session.record(line)
 
     def as_code(self) -> str:
-        """Returns what was done in all panels of the client as Python that runs. A key is read from ``SVC_API_KEY``."""
+        """Returns the actions performed in all panels of the client, as runnable Python.
+
+        The code reads the key from ``SVC_API_KEY``.
+        """
         start = ["import svcnb", ""]
         if self._session is not None:
             note = "  # its key: SVC_API_KEY" if self._session.given_key else ""
@@ -161,13 +164,13 @@ class Panel(anywidget.AnyWidget):
 
     @command
     def code(self) -> dict[str, str]:
-        """What was done, for the panel's own button."""
+        """Returns the performed actions as Python, for the panel's own button."""
         return {"code": self.as_code()}
 
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """What the panel's repr tells: values that are the same at every run, none of them secret."""
+        """Values for the panel's repr. They are the same at every run, and none is secret."""
         return {}
 
     def __repr__(self) -> str:

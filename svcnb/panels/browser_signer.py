@@ -1,4 +1,4 @@
-"""A wallet in the browser as a signer."""
+"""Signer that uses a browser wallet."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from svcnb.protocol.hashes import checksum_address
 
 
 class BrowserSigner(Signer):
-    """A wallet in the browser (EIP-1193, found by EIP-6963), which signs through a panel.
+    """Signer that asks a browser wallet (EIP-1193, found by EIP-6963) through a panel.
 
     The panel is a `SigningPanel`, an `AccountPanel` or a `Workbench`.
 
-    Its owner is asked, so flows must be awaited: `svcnb.AsyncClient`, or ``svc.to_async()``. Every envelope and every
-    transaction is shown in words before the wallet is asked.
+    The user must confirm, so flows must be awaited: use `svcnb.AsyncClient`, or ``svc.to_async()``. The panel describes
+    every envelope and every transaction in words before it asks the wallet.
 
     Args:
-        panel: A panel that is displayed; without one, a panel is displayed when something is to be signed.
+        panel: A displayed panel. Without one, a panel is displayed for the first signature.
 
     Example:
         In one cell ``panel = svcnb.panels.SigningPanel(svc)``, displayed; in the next
@@ -33,7 +33,7 @@ class BrowserSigner(Signer):
 
     @property
     def panel(self) -> WalletPanel:
-        """The panel that asks; displayed now if there was none."""
+        """The panel that asks. A new one is displayed if there is none."""
         if self._panel is None:
             from IPython.display import display
 
@@ -65,24 +65,24 @@ class BrowserSigner(Signer):
         """Waits until a wallet is connected in the panel, and returns this signer.
 
         Raises:
-            SigningError: Nobody sees the panel, or the person declined.
+            SigningError: The panel is not displayed, or the user declined.
         """
         await self.panel.ask_wallet()
         return self
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the signer's signature
-        """Refuses: while Python waits the browser is not heard."""
+        """Raises an error, because the kernel cannot receive the browser's answer while Python waits."""
         raise SigningError(
             "a wallet in the browser signs only what is awaited",
             hint="Use svcnb.AsyncClient, or svc.to_async(): await asvc.chain_secured.sign(owner, 'CreateWallet').",
         )
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Shows the envelope in the panel and lets the wallet sign it; see `Signer.sign_typed_data`."""
+        """Shows the envelope in the panel and asks the wallet to sign it; see `Signer.sign_typed_data`."""
         return await self.panel.ask_signature(typed_data)
 
     async def send_transaction_async(self, fields: dict[str, Any]) -> str:
-        """Shows a transaction decoded in the panel and lets the wallet sign and send it.
+        """Shows a decoded transaction in the panel and asks the wallet to sign and send it.
 
         Args:
             fields: As for ``eth_sendTransaction``, numbers in hex.
@@ -91,7 +91,7 @@ class BrowserSigner(Signer):
             The transaction's hash.
 
         Raises:
-            SigningError: The person or the wallet declined, or the wallet is on another chain and stays there.
+            SigningError: The user or the wallet declined, or the wallet does not switch to the right chain.
         """
         return await self.panel.ask_transaction(fields)
 

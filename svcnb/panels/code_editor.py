@@ -1,4 +1,4 @@
-"""What panels with a code editor share: the editor's bundle, and what it offers while one types."""
+"""Base of panels with a code editor: the editor's bundle, and its completions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
 BUNDLE: Final = STATIC / "codemirror" / "codemirror.js"
 
 Name = dict[str, str]
-"""A name that can be completed: ``name``, ``kind``, and where there is more to say ``detail``, ``says``, ``insert``."""
+"""A name for completion: ``name``, ``kind``, and optionally ``detail``, ``says`` and ``insert``."""
 
 
 class CodePanel(Panel):
-    """A panel that shows code. Its editor is large: pages ask for the bundle once, by its hash."""
+    """A panel that shows code. Its editor is large, so each page requests the bundle once, by its hash."""
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
-        """Names the editor's bundle, and sends it to a page that has not got it yet."""
+        """Returns the hash of the editor's bundle, and sends the bundle to a page that does not have it yet."""
         script = _script(BUNDLE)
         told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
         return told | {"script": script} if with_script else told
@@ -34,7 +34,7 @@ def _script(path: Path) -> str:
 
 
 def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
-    """Returns what an action finds around itself, by owner: ``""`` for globals, else ``Svc.Actions`` and the like.
+    """Returns the names that are available to an action, by owner: ``""`` for globals, otherwise ``Svc.Actions`` etc.
 
     Args:
         vocabulary: The service's names.

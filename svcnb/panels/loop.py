@@ -1,4 +1,4 @@
-"""The thread that panels work on, so that neither the notebook nor the browser waits for a service."""
+"""Background thread of the panels, so that neither the notebook nor the browser waits for a service."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ T = TypeVar("T")
 
 
 class Background:
-    """An event loop on a thread of its own, started when it is first needed. It ends with the process."""
+    """An event loop on its own thread. It starts on first use and ends with the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begins some work. Cancelling the future cancels the work."""
-        if IN_PAGE:  # which has one thread, whose loop goes on while a cell waits
+        """Starts a coroutine. Cancelling the future cancels it."""
+        if IN_PAGE:  # which has one thread; its loop continues while a cell waits
             return _Task(work)
         with self._lock:
             if self._loop is None:
@@ -32,7 +32,7 @@ class Background:
 
 
 class _Task(Future[T]):
-    """A task of the running loop, with the interface of work on another thread."""
+    """A task of the running loop, with the interface of a future of another thread."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Task(Future[T]):
         self._task.add_done_callback(self._ended)
 
     def cancel(self) -> bool:
-        """Cancels the work."""
+        """Cancels the task."""
         return self._task.cancel()
 
     def _ended(self, task: asyncio.Future[T]) -> None:
@@ -54,4 +54,4 @@ class _Task(Future[T]):
 
 
 BACKGROUND: Final = Background()
-"""All panels of a process share one: the connections of their clients belong to its loop."""
+"""All panels of a process share one loop, because the connections of their clients belong to it."""

@@ -1,4 +1,4 @@
-"""An account on the chain in a panel: its owner's wallet made ready, and its changes rehearsed before one is sent."""
+"""ChainSecured account in a panel: connects the owner's wallet, and simulates each change before it is sent."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from svcnb.panels.wire import Channel
 from svcnb.toolkit.permissions import Edit
 
 OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
-"""How Python that was recorded gets the owner's wallet."""
+"""Recorded Python that creates the owner's wallet."""
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
-    """Returns a wallet that has an address: one in a browser is waited for.
+    """Returns a wallet that has an address. Waits until a browser wallet is connected.
 
     Args:
         owner: The wallet.
-        channel: Where the waiting is told.
+        channel: Channel that reports the wait.
 
     Raises:
-        SigningError: Nobody connected it.
+        SigningError: The wallet was not connected.
     """
     connect = getattr(owner, "connect", None)
     if connect is not None:
@@ -35,21 +35,21 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(nouns: Any, edit: Edit) -> None:
-    """Makes one call of a client, or of an account."""
+    """Performs one call of a client, or of an account."""
     noun, _, verb = edit.verb.partition(".")
     await getattr(getattr(nouns, noun), verb)(*edit.args, **edit.options)
 
 
 class Owned:
-    """An account whose owner is here.
+    """An account whose owner's wallet is available.
 
     Attributes:
-        account: The account; what is changed through it is sent.
+        account: The account; changes through it are sent.
     """
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
         self.account = account
-        # A second handle: a rehearsal and a change that meet must not take each other's previews.
+        # A second handle, because a simulation and a change at the same time must not take each other's previews.
         self._rehearsal = rehearsal
         self._turn = asyncio.Lock()
 
@@ -58,16 +58,16 @@ class Owned:
         """Opens the account that a wallet owns.
 
         Raises:
-            ChainError: It owns none.
+            ChainError: It owns no account.
         """
         account = await service.chain_secured.open(owner)
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
 
     async def rehearse(self, edit: Edit) -> Preview:
-        """Simulates a call on the chain as it is now. Nothing is signed, nothing is sent.
+        """Simulates a call on the current state of the chain. Nothing is signed or sent.
 
         Args:
-            edit: The call. Of one that needs several transactions, the first is simulated.
+            edit: The call. If it needs several transactions, only the first is simulated.
 
         Raises:
             ChainError: The contract would refuse it, or the wallet cannot pay for it.

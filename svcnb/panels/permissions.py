@@ -1,4 +1,4 @@
-"""Permissions: who may what in which group, changed by ticking, with its cost and its dangers shown first."""
+"""Permissions panel: a matrix of groups to edit, with the cost and the risks of each change shown first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing.eth import AnySigner
 
 AT_ONCE: Final = 8
-"""Groups that are read at the same time."""
+"""Number of groups that are read at the same time."""
 
 _NOTHING: Final[dict[str, Any]] = {
     "ready": False, "managed": True, "creates": False, "owner": "", "groups": [], "rows": [], "on": [], "warnings": [],
@@ -37,21 +37,21 @@ _NOTHING: Final[dict[str, Any]] = {
 class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """A matrix of groups by actions, wallets and usage keys.
 
-    Ticks are collected, shown with the calls they need, their cost and what to beware of, and done together. Below:
-    why a key may run an action with a wallet, or which link is missing, as a graph.
+    Changes are collected and applied together. Before that, the panel shows the necessary calls, their cost and
+    warnings. A graph below shows why a key may run an action with a wallet, or which link is missing.
 
-    The account is the one of the client's key; with ``owner`` it is the one that this wallet owns on the chain. Its
-    ticks become transactions, each simulated and shown decoded with its gas before the wallet signs it.
+    The account is that of the client's key. With ``owner`` it is the account that this wallet owns on the chain. Its
+    changes are transactions. Each is simulated, and shown decoded with its gas before the wallet signs it.
 
     Args:
-        client: The service, with the account's master key to change something; any key of the account can look.
-        actions: Actions to have in the matrix although the account does not know them yet. The service lists hashes
-            alone, and an action known only so can be permitted only by writing its group anew.
+        client: The service. Changes need the account's master key; any key of the account can view the matrix.
+        actions: Actions to show in the matrix that are not registered in the account yet. The service lists only
+            hashes. An action with a known hash and an unknown CID can only be permitted by rewriting its group.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner`, a
             `svcnb.ContractWallet`. It pays the gas.
 
     Attributes:
-        state: What the panel shows; names, numbers, hashes and addresses.
+        state: Displayed values: names, numbers, hashes and addresses.
     """
 
     title = "Permissions"
@@ -68,18 +68,18 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         super().__init__(client)
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Leaves the account that was shown, when another is open."""
+        """Clears the displayed account when another account is open."""
         if "account" in what and self._given_owner is None:
             self._owned = None
 
     @property
     def _owner(self) -> Signer | None:
-        """The wallet whose ChainSecured account is shown: the given one, or that of the session's open account."""
+        """Owner of the displayed ChainSecured account: the given wallet, or that of the session's open account."""
         session = self.session
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Nothing: what an account holds is read when the panel is displayed."""
+        """Returns nothing, because the account is only read when the panel is displayed."""
         return {}
 
     @command
@@ -105,7 +105,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         names = {each.hashed_cid: each.name for _, contents in held for each in contents.actions if each.hashed_cid}
         names |= {each.hashed_cid: each.name for each in registered if each.hashed_cid}
         names |= {hashed: action.name or names.get(hashed, "") for hashed, action in self._extra.items()}
-        # The contract takes hashes; the service wants the CID of what it is to permit.
+        # The contract accepts hashes; the service needs the CID of an action to permit it.
         takes = cids if self._owned is None else {hashed: hashed for hashed in names} | cids
         self._matrix = Matrix.of(held, keys, cids=takes, master_wallet=master)
         rows = [_row("action", EVERY, "every action", "also one written by a stranger")]
@@ -140,7 +140,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def preview(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Says what changes need: calls, cost, and what to beware of afterwards that is not so now."""
+        """Returns the calls and the cost of changes, and their new warnings."""
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
@@ -154,11 +154,11 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def apply(self, changes: list[dict[str, Any]], calls: list[str]) -> None:
-        """Makes changes, call by call, and reads the account again, also after a failure.
+        """Applies changes, call by call, and reads the account again, also after a failure.
 
         Args:
             changes: The cells.
-            calls: The calls that were shown for them; others are not made.
+            calls: The calls that were shown for them. Other calls are refused.
         """
         wanted = _changes(changes)
         self.channel.progress("Looking whether the account is still the same")
@@ -193,7 +193,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         Args:
             key: Hash of the key.
             action: Hashed CID.
-            wallet: Address; empty for the run alone.
+            wallet: Address; empty to check only the run.
         """
         found = await (await self._nouns()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
@@ -205,15 +205,15 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             "warnings": [each.text for each in found.warnings],
         }
 
-    # --- whose account ------------------------------------------------------------------------------------------
+    # --- account ------------------------------------------------------------------------------------------------
 
     async def _nouns(self) -> Any:
-        """What has groups, actions, wallets, usage keys and explain: the service, or the owner's account."""
+        """The object with groups, actions, wallets, usage keys and explain: the service, or the owner's account."""
         if self._owner is None:
             return self.service
         if self._owned is None:
             self._owned = await Owned.open(self.service, await connected(self._owner, self.channel))
-            if self.session.account is None:  # else it was recorded when it was opened
+            if self.session.account is None:  # otherwise it was recorded when it was opened
                 self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
         return self._owned.account
 
@@ -229,7 +229,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """A transaction as it will be signed."""
+    """Displayed form of a transaction before it is signed."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 
@@ -241,14 +241,14 @@ def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:
 
 
 def _is_several(edit: Edit) -> bool:
-    """Whether a group is written anew with more than one transaction takes."""
+    """Whether a group is rewritten with more members than one transaction can contain."""
     return any(len(edit.options.get(kind, ())) > MAX_GROUP_ENTRIES for kind in ("actions", "wallets"))
 
 
 def _graph(found: Any) -> str:
     from svcnb import charts
 
-    # What a title would say stands beside it already.
+    # The text next to it already says what a title would say.
     return charts.svg(charts.permission_graph(found).properties(title=""), theme="auto")
 
 

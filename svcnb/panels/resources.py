@@ -1,4 +1,4 @@
-"""Creating wallets, groups and usage keys where a panel needs them."""
+"""Base of panels that create wallets, groups and usage keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ResourcePanel(Panel):
 
     @command
     async def resources(self) -> dict[str, Any]:
-        """Answers what can be chosen: wallets, groups, usage keys, and the key that runs actions. Free."""
+        """Returns the available choices: wallets, groups, usage keys, and the key that runs actions. Free."""
         nouns = self.session.nouns
         wallets, groups, keys = await asyncio.gather(nouns.wallets.list(), nouns.groups.list(), nouns.usage_keys.list())
         usable, master = self.session.usable_keys, master_wallet_of(wallets)
@@ -71,7 +71,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_usage_key(self, name: str, groups: list[int]) -> dict[str, str]:
-        """Creates a usage key that can only run the actions of some groups, and answers its secret, this once."""
+        """Creates a usage key that can only run the actions of some groups, and returns its secret once."""
         session = self.session
         if not groups:
             raise InvalidArgument("the usage key needs a group", hint="Choose the group whose actions it may run.")
@@ -92,7 +92,7 @@ class ResourcePanel(Panel):
 
     @command
     async def allow(self, source: str, group: int, wallet: str = "") -> None:
-        """Permits an action in a group, and a wallet where one is given. What is permitted already is left alone."""
+        """Permits an action in a group, and a wallet if one is given. Existing permissions are not changed."""
         session, action = self.session, Action(source)
         contents = await session.nouns.groups.contents(group)
         where = session.named("group", group)
@@ -120,7 +120,7 @@ def _named(name: str, what: str) -> str:
 
 
 def wallet_title(wallet: Wallet, number: int, master: str | None) -> str:
-    """Returns what a wallet is called. In API mode all have the same name, so they are numbered."""
+    """Returns the displayed name of a wallet. In API mode all have the same name, so they are numbered."""
     if wallet.wallet_address == master:
         return "master wallet"
     return f"wallet {number}" if wallet.name in {"", "Wallet"} else wallet.name

@@ -1,6 +1,6 @@
-"""The charts of `svcnb.charts` over runs that are seen, as drawings that take a page's colours.
+"""Charts of `svcnb.charts` for the runs panel, as drawings that take a page's colours.
 
-They are drawn in the kernel, so no page has to load a charting library.
+They are drawn in the kernel, so a page does not need to load a chart library.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_r
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:
-    """Returns the charts as SVG; those that runs like these have nothing for are left out.
+    """Returns the charts as SVG, without those for which the runs have no data.
 
     Args:
         runs: The runs, with names.
 
     Raises:
-        NothingToDraw: There are none.
+        NothingToDraw: There are no runs.
     """
     import pandas as pd
 
@@ -33,7 +33,7 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     frame = pd.DataFrame(
         {
             "started_at": pd.to_datetime([run.started_at for run in runs], unit="s", utc=True),
-            # Charts know runs that a client made; a refusal is a failure there.
+            # Charts expect the format of a client's runs, in which a refusal is a failure.
             "status": ["failed" if run.status == "refused" else run.status for run in runs],
             "elapsed": [run.elapsed for run in runs],
             "action": [run.action for run in runs],
@@ -45,6 +45,6 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     for chart in (charts.run_timeline, charts.latency, charts.success_rate, charts.spend):
         try:
             found.append(charts.svg(chart(frame), theme="auto"))
-        except InvalidArgument:  # latencies of runs that all failed, for one
+        except InvalidArgument:  # for example latencies if all runs failed
             continue
     return found

@@ -1,4 +1,4 @@
-"""The runs panel: what ran, how it went, what it cost, as it happens; open a run to see its timeline."""
+"""Runs panel: live list of runs with result and cost, and the timeline of each run."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ SHOWN: Final = 200
 """Rows of the table; older runs are counted in the charts."""
 
 NAMES_KEPT_S: Final = 20.0
-"""How long names of actions and keys are kept before they are read again."""
+"""Time until cached names of actions and keys are read again."""
 
 FILTERS: Final = ("action", "key", "status", "origin")
 
 
 class RunsPanel(Panel, bundle="runs"):
-    """Follows the runs of a service.
+    """Live list of the runs of a service.
 
-    They come from the local record (`svcnb.toolkit.history`), from the emulator's own record where the service is one,
-    and from the triggers service when its client is given. Nothing of a run is part of the widget's state.
+    The runs come from the local record (`svcnb.toolkit.history`). An emulator adds those of its own record, and the
+    client of a triggers service adds those of triggers. No data of a run are part of the widget's state.
 
     Args:
         client: The service.
         history: The local record; the client's own when None.
-        triggers: A client of the triggers service, to see the runs of triggers, too.
+        triggers: A client of the triggers service, to include the runs of triggers.
 
     Attributes:
-        filters: What is shown: ``action`` (a CID), ``key`` (its hash), ``status``, ``origin``; empty texts for all, and
-            ``everyone``: also runs of other accounts on the same emulator.
+        filters: Filters of the list: ``action`` (a CID), ``key`` (its hash), ``status`` and ``origin``; an empty text
+            means all. With ``everyone``, the list includes runs of other accounts on the same emulator.
 
     Example:
         ``svcnb.panels.RunsPanel(svc, triggers=emulator.triggers())``
@@ -59,7 +59,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._has_triggers = triggers is not None
         self._actions: dict[str, str] = {}
         self._keys: dict[str, str] = {}
-        self._named_at = -NAMES_KEPT_S  # the clock that counts may begin with the machine
+        self._named_at = -NAMES_KEPT_S  # the monotonic clock may start at 0 when the machine starts
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
@@ -70,19 +70,19 @@ class RunsPanel(Panel, bundle="runs"):
             self._actions, self._keys = {}, {}
 
     def about(self) -> dict[str, object]:
-        """Which runs are shown."""
+        """Filters of the shown runs."""
         return {name: value for name, value in self.filters.items() if value}
 
     @property
     def runs(self) -> list[SeenRun]:
-        """The runs that the panel shows, read anew, newest first."""
+        """The runs that the panel shows, read again, newest first."""
         return self._wanted(self._feed.read())
 
     # --- commands -----------------------------------------------------------------------------------------------
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs; answers them unless they are those that the view has seen."""
+        """Reads the runs. Returns them unless the view already has them."""
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -103,7 +103,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def look_at(self, number: str) -> dict[str, Any]:
-        """Tells all that is known of one run of the list."""
+        """Returns all data of one run of the list."""
         run = self._seen.get(number)
         if run is None:
             raise InvalidArgument("this run is not in the records any more", hint="Read the list again.")
@@ -113,7 +113,7 @@ class RunsPanel(Panel, bundle="runs"):
                 trace = trace_view(await self.service.trace(run.request_id))
                 self.record(f"svc.trace({run.request_id!r})")
             except SvcnbError:
-                trace = None  # forgotten meanwhile; the rest is worth telling
+                trace = None  # deleted in the meantime; the other data are still useful
         past = run.past
         return {
             **self._row(run),
@@ -129,7 +129,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     def choose(self, filters: dict[str, Any]) -> None:
-        """Shows other runs."""
+        """Changes the filters."""
         if set(filters) != {*FILTERS, "everyone"}:
             raise InvalidArgument(f"filters are {', '.join(FILTERS)} and everyone", hint="Reload the page.")
         self.filters = filters
@@ -145,7 +145,7 @@ class RunsPanel(Panel, bundle="runs"):
         return drawn
 
     def _chosen(self) -> str:
-        """The filters as Python; the local record knows no others."""
+        """The filters as Python; the local record supports no others."""
         wanted = {name: self.filters[name] for name in ("action", "key")}
         if self.filters["status"] in {"success", "failed"}:
             wanted["status"] = self.filters["status"]
@@ -181,7 +181,7 @@ class RunsPanel(Panel, bundle="runs"):
         try:
             actions, keys = await asyncio.gather(nouns.actions.list(), nouns.usage_keys.list())
         except SvcnbError:
-            return  # hashes are shown in place of names; runs are told all the same
+            return  # hashes are shown instead of names; the list of runs still works
         self._actions = {each.hashed_cid: each.name for each in actions if each.hashed_cid}
         self._keys = {each.api_key_hash: each.name for each in keys}
         self._named_at = time.monotonic()
@@ -211,7 +211,7 @@ class RunsPanel(Panel, bundle="runs"):
         }
 
     def _choices(self, found: list[SeenRun]) -> dict[str, dict[str, str]]:
-        """What can be chosen, by value, with the name that is shown."""
+        """The available choices, by value, with their displayed names."""
         return {
             "action": {run.cid: self._action_name(run) or _short(run.cid) for run in reversed(found) if run.cid},
             "key": {run.key_hash: self._key_name(run.key_hash) for run in reversed(found) if run.key_hash},

@@ -19,16 +19,16 @@ from svcnb.client.signing import LocalSigner, Signer
 from svcnb.panels.loop import BACKGROUND
 
 CLOSED: Final = {"mode": "", "address": "", "hash": "", "balance": ""}
-"""What is shown of an account while none is open."""
+"""Displayed values without an open account."""
 
 BALANCE_DELAY_S: Final = 0.2
-"""Several billed calls in a row cause one reading of the credit."""
+"""Delay after which several billed calls in a row cause a single refresh of the credit."""
 
 SETTLING_S: Final = 60.0
-"""How long after a grant a refused run is repeated: a new grant takes a moment to act."""
+"""Time after a grant during which a refused run is repeated, because a new grant has a short delay."""
 
 RETRY_S: Final = 15.0
-"""How long such a run is repeated."""
+"""Time limit for the repetition of such a run."""
 
 Watcher = Callable[[frozenset[str]], None]
 
@@ -45,9 +45,9 @@ class Session:
     Attributes:
         account: The open ChainSecured account, to await; None in API mode.
         owner: The wallet that signs for ChainSecured accounts.
-        host: The panel that asks a wallet of the browser, and asks before a transaction is signed.
+        host: The panel that asks a browser wallet, and asks for confirmation before a transaction is signed.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
-        lines: What was done, as Python.
+        lines: Performed actions, as Python.
     """
 
     def __init__(self, client: Client) -> None:
@@ -69,7 +69,7 @@ class Session:
 
     @classmethod
     def of(cls, client: Client) -> Session:
-        """Returns the session of a client; the same one for all panels of that client."""
+        """Returns the session of a client. All panels of that client share it."""
         found: Session = vars(client).setdefault("_panel_session", cls(client))
         return found
 
@@ -77,7 +77,7 @@ class Session:
 
     @property
     def service(self) -> AsyncClient:
-        """The client to await on the panels' event loop, over connections of its own."""
+        """Async client for the panels' event loop, with its own connections."""
         with self._lock:
             if self._service is None:
                 self._service = self.client.to_async()
@@ -85,7 +85,7 @@ class Session:
 
     @property
     def nouns(self) -> Any:
-        """What has ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the ChainSecured account or the service."""
+        """Owner of ``wallets``, ``groups``, ``actions`` and ``usage_keys``: ChainSecured account or service."""
         return self.service if self.account is None else self.account
 
     @property
@@ -107,7 +107,7 @@ class Session:
 
         Args:
             key: Its key; None to keep the client's own.
-            **state: What is known of it, as in `state`.
+            **state: Known values of it, as in `state`.
         """
         if key is not None:
             self.client.use_key(key)
@@ -119,7 +119,7 @@ class Session:
         self._switch(account, {**CLOSED, "mode": "chain", **state})
 
     def closed(self) -> None:
-        """Forgets the open account and the client's key, so that another can be created or opened."""
+        """Clears the open account and the client's key, so that another account can be created or opened."""
         self.client.use_key(None)
         self.hang_up()
         self._switch(None, dict(CLOSED))
@@ -144,7 +144,7 @@ class Session:
         return frozenset(self._keys)
 
     def add_key(self, key: UsageKey) -> None:
-        """Keeps the secret of a new usage key in memory and runs actions with it from now on."""
+        """Stores the secret of a new usage key in memory. From now on, actions run with this key."""
         if key.usage_api_key is not None:
             self._keys[key.api_key_hash] = key.usage_api_key
             self._run_key = key.api_key_hash
@@ -172,12 +172,12 @@ class Session:
         return self.service
 
     def granted(self) -> None:
-        """Notes that a permission has just changed."""
+        """Records that a permission has just changed."""
         self._granted_at = time.monotonic()
 
     @property
     def until_effective(self) -> float | None:
-        """Seconds for which a refused run is repeated; None when no permission changed lately."""
+        """Seconds for which a refused run is repeated; None without a recent change of permissions."""
         return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
 
     # --- credit -------------------------------------------------------------------------------------------------
@@ -203,20 +203,20 @@ class Session:
     async def _read_balance(self) -> None:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
-        with contextlib.suppress(SvcnbError):  # the call that caused it has told what is wrong
+        with contextlib.suppress(SvcnbError):  # the call that caused it has already reported the problem
             self.show_balance(await self.billing.balance())
 
     # --- announcements ------------------------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Calls back with the names of what has changed, on any thread."""
+        """Registers a callback, which gets the names of changes, on any thread."""
         with self._lock:
             if not self._watchers:
                 self.client.on_run.append(self)
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Ends that; the last one closes the connections."""
+        """Removes a callback. Closes the connections after the last one."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -226,7 +226,7 @@ class Session:
             self.hang_up()
 
     def changed(self, *what: str) -> None:
-        """Announces a change, and reads the credit again where it may have cost something."""
+        """Announces a change, and refreshes the credit if the change may have cost something."""
         self._announce(*what)
         if {"account", "balance", "resources", "runs"} & set(what):
             self._refresh_balance()
@@ -238,21 +238,21 @@ class Session:
             watcher(frozenset(what))
 
     def __call__(self, _record: object) -> None:
-        """Hears of every run of the client, also of those that a cell of the notebook made."""
+        """Called for every run of the client, also for those of notebook cells."""
         self.changed("runs", "balance")
 
     def note(self, noted: Any, **_options: object) -> None:
-        """Hears of every management call that costs something, and of payments."""
+        """Called for every management call that costs something, and for payments."""
         if noted.kind == "fee":
             self.changed("resources", "balance")
         elif noted.kind == "payment":
             self.changed("balance")
 
     def view(self) -> dict[str, Any]:
-        """Returns what panels show of the session; nothing secret."""
+        """Returns the values of the session that panels show, without secrets."""
         return {**self.state, "run_key": self._run_key, "has_key": self.client.config.api_key is not None}
 
-    # --- as Python ----------------------------------------------------------------------------------------------
+    # --- recorded Python ----------------------------------------------------------------------------------------
 
     def record(self, line: str) -> None:
         """Adds a line to the recorded Python. It must contain no secret."""
@@ -260,7 +260,7 @@ class Session:
         self._announce("code")
 
     def name(self, kind: str, which: object) -> str:
-        """Returns a new variable for something that was created here, for the recorded Python."""
+        """Returns a new variable for a resource that was created here, for the recorded Python."""
         taken = set(self._names.values())
         name = next(
             found for n in range(1, len(taken) + 2) if (found := kind if n == 1 else f"{kind}_{n}") not in taken
@@ -269,7 +269,7 @@ class Session:
         return name
 
     def named(self, kind: str, which: object) -> str:
-        """Returns the variable of something that was created here, or the value as a literal."""
+        """Returns the variable of a resource that was created here, or the value as a literal."""
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:
@@ -281,6 +281,6 @@ class Session:
 
 
 def _same(before: dict[str, str], after: dict[str, str]) -> bool:
-    """Whether two states are of one account, which may have been converted in between."""
+    """Whether two states belong to the same account, even if it was converted in between."""
     which = "hash" if before["hash"] and after["hash"] else "address"
     return bool(before[which]) and before[which] == after[which]

@@ -1,4 +1,4 @@
-"""Signing: the four envelopes explained, signed by any wallet, judged rule by rule, and sent."""
+"""Signing panel: explains the four envelopes, signs them with any wallet, checks each rule, and sends them."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ ENDPOINTS: Final = {
 
 
 class SigningPanel(WalletPanel, bundle="signing"):
-    """Shows an envelope field by field, lets a wallet sign it, holds it against every rule, and sends it.
+    """Shows an envelope field by field, asks a wallet to sign it, checks every rule, and sends it.
 
-    The wallet is a key of this process, one that is typed in (used once, kept nowhere), a wallet in the browser
-    (EIP-1193, found by EIP-6963), or a contract that one of these speaks for. With `svcnb.BrowserSigner` the panel also
-    signs what Python asks for, on-chain writes included.
+    The wallet is a key of this process, a typed key, a browser wallet (EIP-1193, found by EIP-6963), or a contract
+    wallet. A typed key is used once and not stored. One of the other wallets signs for a contract wallet. With
+    `svcnb.BrowserSigner` the panel also signs requests from Python, on-chain writes included.
 
     Args:
-        client: The service; without one the panel only signs what Python asks for.
+        client: The service; without one the panel only signs requests from Python.
         signer: A wallet of this process to sign with.
 
     Attributes:
-        wallet: The wallet in the browser: ``address`` and ``name``; empty texts until one is connected.
-        flow: The envelope that is shown.
+        wallet: The browser wallet: ``address`` and ``name``; empty texts until one is connected.
+        flow: The displayed envelope.
 
     Example:
         ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell
@@ -54,7 +54,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
-        """The envelope that is shown."""
+        """The displayed envelope."""
         return {"flow": self.flow}
 
     @traitlets.validate("flow")
@@ -64,11 +64,11 @@ class SigningPanel(WalletPanel, bundle="signing"):
         except MalformedValue as error:
             raise InvalidArgument(error.message, hint=error.hint) from None
 
-    # --- what the browser asks ----------------------------------------------------------------------------------
+    # --- requests from the browser ------------------------------------------------------------------------------
 
     @command
     async def setting(self) -> dict[str, Any]:
-        """Everything that an envelope is made of, and the server's time in Unix seconds at this moment."""
+        """Returns all parts of an envelope, and the server's current time in Unix seconds."""
         if self._session is None:
             return {"client": False, "signer": self._signer.address if self._signer else ""}
         node = await self.service.node.chain_config()
@@ -85,12 +85,12 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     def address_of(self, key: str) -> dict[str, str]:
-        """Address of a private key that was typed in; the key is forgotten at once."""
+        """Returns the address of a typed private key. The key is not stored."""
         return {"address": LocalSigner.from_key(key).address}
 
     @command
     async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
-        """Signs with the key of this process, or with one that was typed in."""
+        """Signs with the key of this process, or with a typed key."""
         signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:
             raise SigningError(
@@ -102,12 +102,12 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def signed_in_browser(self, typed_data: dict[str, Any]) -> None:
-        """Takes note that the wallet in the browser signed."""
+        """Records the signature of the browser wallet."""
         self._record_signing(typed_data, "svcnb.BrowserSigner(panel)", self.wallet["address"])
 
     @command
     async def check(self, typed_data: dict[str, Any], signature: str, flow: str) -> dict[str, Any]:
-        """Who signed, and what each rule of specification 5.6 says."""
+        """Returns the signer, and the result of each rule of specification 5.6."""
         verdicts = await self.service.chain_secured.check(typed_data, signature, flow=flow)
         try:
             recovered = recover(typed_data, signature)
@@ -123,7 +123,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
     async def send_envelope(
         self, typed_data: dict[str, Any], signature: str, *, confirm: bool = False
     ) -> dict[str, str]:
-        """Sends the envelope to its endpoint. What is made may hold a secret, which is shown once."""
+        """Sends the envelope to its endpoint. The result may contain a secret, which is shown once."""
         sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
         self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))
         return {

@@ -1,4 +1,4 @@
-"""A transaction of AccountConfig in words, for whoever is about to sign it."""
+"""Description of a transaction of AccountConfig in words, for its signer."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SELECTOR: Final = 4
 
 
 def decoded(fields: dict[str, Any]) -> dict[str, Any]:
-    """What a transaction will do, by its call data alone.
+    """Returns the effect of a transaction, derived only from its call data.
 
     Args:
         fields: As for ``eth_sendTransaction``: to, data, value, gas and fees in hex.
 
     Returns:
-        ``what`` in a sentence, ``function``, ``arguments`` (name and text), ``to``, ``through`` (the contract wallet
-        that is told to act, or an empty text), ``value``, ``max_cost``; ``known`` is False when the call is none of
-        AccountConfig's.
+        A dictionary. Its key ``what`` has a sentence, and ``arguments`` has name and text of each argument. The key
+        ``through`` has the contract wallet that makes the call, or an empty text. The key ``known`` has False if the
+        call is not one of AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
     """
     data = bytes.fromhex(str(fields.get("data", "0x")).removeprefix("0x"))
     to, through = str(fields.get("to", "")), ""
@@ -61,7 +61,7 @@ def _call(data: bytes) -> tuple[Function | None, tuple[Any, ...]]:
 
 
 def argument_text(name: str, value: Any) -> str:
-    """An argument of a contract's function as people read it."""
+    """An argument of a contract's function as readable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):

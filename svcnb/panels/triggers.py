@@ -1,4 +1,4 @@
-"""Triggers: actions that run by themselves, made, switched and watched."""
+"""Triggers panel: create, enable, disable and monitor actions that run automatically."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
 WATCHED_RUNS: Final = 50
-"""Runs of one trigger that are shown, the newest."""
+"""Number of shown runs of one trigger, the newest ones."""
 
 SHOWN_TIMES: Final = 5
-"""Next times of a schedule that are shown."""
+"""Number of shown next times of a schedule."""
 
 
 class TriggersPanel(Panel, bundle="triggers"):
-    """Makes triggers, switches them on and off, and shows their runs as they arrive.
+    """Creates triggers, enables and disables them, and shows their runs live.
 
-    The panel's state is empty: tokens, addresses of webhooks (whoever knows one can post) and what runs received are
-    told to the open panel alone, and no notebook saves them.
+    The panel's state is empty. Tokens, addresses of webhooks and the input of runs are only sent to the open panel, so
+    notebooks do not save them. The address of a webhook is secret, because anyone who has it can post.
 
     Args:
-        client: The service, with the account's master key to make the group and the key of a new trigger.
-        triggers: A client of the triggers service, whose token it uses; by default a new token, which somebody
-            approves from the panel.
+        client: The service, with the account's master key to create the group and the key of a new trigger.
+        triggers: A client of the triggers service, whose token the panel uses. By default the panel uses a new token,
+            which the user approves from the panel.
 
     Raises:
-        ConfigError: There is no address of a triggers service.
+        ConfigError: The address of the triggers service is not set.
     """
 
     title = "Triggers"
@@ -54,22 +54,22 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @cached_property
     def awaited(self) -> AsyncTriggersClient:
-        """The same triggers service to await in commands, with the same token."""
+        """Async client of the same triggers service for commands, with the same token."""
         told = self.triggers
         return AsyncTriggersClient(told._door.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
 
     def close(self) -> None:
-        """Ends the panel and its connections; the client of the triggers service that it was given stays open."""
+        """Closes the panel and its connections. The given client of the triggers service stays open."""
         awaited: AsyncTriggersClient | None = self.__dict__.pop("awaited", None)
         if awaited is not None:
             BACKGROUND.submit(awaited.close())
         super().close()
 
-    # --- being let in -------------------------------------------------------------------------------------------
+    # --- authorisation ------------------------------------------------------------------------------------------
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Says who is let in; if nobody, where the token is approved. That page's address holds only its hash."""
+        """Returns the owner of the token, or the page that approves it. Its address contains only the token's hash."""
         who = await self.awaited.who()
         if who is None:
             return {"approved": False, "page": self.triggers.approval_url}
@@ -78,7 +78,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def approved(self) -> dict[str, Any]:
-        """Waits until somebody has approved the token."""
+        """Waits until the token is approved."""
         self.channel.progress("Waiting for the approval")
         await self.awaited.authorize(open_page=lambda _page: None)
         return await self.begin()
@@ -108,13 +108,13 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def schedule(self, cron: str) -> dict[str, Any]:
-        """Says in words when a schedule fires, and its next times by the service's clock."""
+        """Returns in words when a schedule fires, and its next times by the service's clock."""
         found = trigger_flows.preview_cron(cron, self.client.now(), SHOWN_TIMES)
         return {"says": found.sentence, "times": [f"{tick:%a %Y-%m-%d %H:%M:%S} UTC" for tick in found.times]}
 
     @command
     async def event(self, signature: str) -> dict[str, Any]:
-        """Says what an event signature means."""
+        """Returns the meaning of an event signature."""
         found = trigger_flows.preview_event(signature)
         return {"says": f"topic {found.topic0}", "arguments": [*found.arguments], "warnings": [*found.warnings]}
 
@@ -122,19 +122,19 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Makes a trigger; without a usage key also a group that permits the action and a key that only executes there.
+        """Creates a trigger. Without a usage key, also creates a group with the action, and a key for that group.
 
         Args:
-            name: What people call it.
+            name: Its name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             source: The action.
-            params: JSON of an object that every run's params start from; empty for none.
+            params: JSON of an object with the base params of every run; empty for none.
             config: Settings of the kind.
-            usage_key: A key that may execute the action; empty to make one.
+            usage_key: A key that may execute the action; empty to create one.
         """
         given = _settings(kind, config)
         default = _object(params)
-        # What is left out is no argument.
+        # Values that are left out are not passed as arguments.
         options: dict[str, Any] = {"config": given} | ({"default_params": default} if default else {})
         shown = "".join(f", {name}={value!r}" for name, value in options.items() if value)
         if usage_key.strip():
@@ -149,7 +149,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def switch(self, trigger: str, on: bool) -> dict[str, Any]:  # noqa: FBT001 - arguments of commands are named
-        """Lets a trigger fire, or not."""
+        """Enables or disables a trigger."""
         changed = await self.awaited.update(trigger, enabled=on)
         self.record(f"triggers.update({trigger!r}, enabled={on})")
         return self._row(changed)
@@ -164,12 +164,12 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def runs(self, trigger: str) -> list[dict[str, Any]]:
-        """The newest runs of a trigger, without what they received and answered."""
+        """Returns the newest runs of a trigger, without their input and output."""
         return [_run(each) for each in await self.awaited.runs(trigger, limit=WATCHED_RUNS)]
 
     @command
     async def run(self, trigger: str, run: str) -> dict[str, Any]:
-        """One run with what it received, answered and logged."""
+        """Returns one run with its input, output and logs."""
         found = next((each for each in await self.awaited.runs(trigger, limit=None) if each.id == run), None)
         if found is None:
             raise InvalidArgument("this run is no longer kept", hint="Look at the list again.")
@@ -178,7 +178,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
-        """Posts to a webhook as its sender would: JSON if it is that, else text."""
+        """Posts to a webhook as its sender would: as JSON if the body is valid JSON, otherwise as text."""
         try:
             content: Any = parse(body) if body.strip() else {}
         except ValueError:
@@ -210,7 +210,7 @@ def _when(trigger: Trigger) -> str:
 
 
 def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a kind, checked as the client checks them."""
+    """The settings of a kind, checked like in the client."""
     match kind:
         case "webhook":
             return {}

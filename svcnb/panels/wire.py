@@ -1,13 +1,25 @@
-"""What the browser and the kernel say to each other about one panel.
+"""Message protocol between the browser and the kernel for one panel.
 
-Everything goes by custom messages, never by the widget's state: Jupyter writes that into saved notebooks.
+All data are in custom messages, never in the widget's state, because Jupyter writes the state into saved notebooks.
 
-From the browser: ``hello`` (a view opened), ``command`` (id, name, args), ``cancel`` (id), ``shown`` (id of an ask),
-``reply`` (id of an ask, ok, value or error).
-From the kernel: ``begun`` (id), ``progress`` (id, text), ``answer`` (id, ok, value or error), ``ask`` (id, name, args),
-``settled`` (id of an ask), ``tell`` (name, args).
+Messages from the browser:
 
-An error is an object: type, message, hint, consequences, and the panel where it is repaired, if there is one.
+- ``hello``: a view opened
+- ``command``: id, name, args
+- ``cancel``: id
+- ``shown``: id of an ask
+- ``reply``: id of an ask, ok, value or error
+
+Messages from the kernel:
+
+- ``begun``: id
+- ``progress``: id, text
+- ``answer``: id, ok, value or error
+- ``ask``: id, name, args
+- ``settled``: id of an ask
+- ``tell``: name, args
+
+An error is an object: type, message, hint, consequences, and the panel where the user can fix it, if there is one.
 """
 
 from __future__ import annotations
@@ -30,21 +42,21 @@ Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
 
 SHOWN_WITHIN_S: Final = 20.0
-"""How long a view has to show what is asked; after that nobody sees it."""
+"""Time limit for a view to show a question; after that, no view is assumed to show it."""
 
 _PLACES: Final = {
     "Unauthorized": ("Account", "Create an account, or open one with its key."),
     "OutOfCredit": ("Account", "Add credit to the account."),
     "Forbidden": ("Permissions", "Allow the action in a group of this key, and the wallet in the same group."),
 }
-"""Where the user repairs an error of the service: the panel, and what to do there."""
+"""Where the user can fix an error of the service: the panel, and the fix."""
 
 _LOG = logging.getLogger("svcnb.panels")
 _current: ContextVar[str] = ContextVar("command")
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """An error as the browser shows it. Texts of our own errors hold no secret; others are masked."""
+    """Displayed form of an error. Texts of this package's errors contain no secret; others are masked."""
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)
         return {
@@ -73,12 +85,12 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 class Channel:
-    """The kernel's end of one panel's messages. Every command gets one answer, also when it fails.
+    """The kernel's side of one panel's messages. Every command gets one answer, also if it fails.
 
-    Messages may come from any thread; work is done on the panels' own.
+    Messages may arrive on any thread. Commands run on the panels' own thread.
 
     Args:
-        commands: What the browser may ask for, by name: plain or coroutine functions with keyword arguments.
+        commands: Commands for the browser by name: plain or coroutine functions with keyword arguments.
         send: Sends a message to all views of the panel.
     """
 
@@ -93,7 +105,7 @@ class Channel:
     # --- from the browser ---------------------------------------------------------------------------------------
 
     def receive(self, message: object) -> None:
-        """Takes a message of the browser. What is none of ours is passed over."""
+        """Handles a message from the browser. Ignores unknown messages."""
         match message:
             case {"type": "command", "id": str(number), "name": str(name), **rest}:
                 self._begin(number, name, rest.get("args"))
@@ -147,32 +159,32 @@ class Channel:
             raise InvalidArgument(f"{name}: {error}", hint="Restart the kernel and reload the page.") from None
         if inspect.iscoroutinefunction(work):
             return await work(**args)
-        # Off the loop: other panels' commands go on.
+        # Outside the loop, so that commands of other panels continue.
         return await asyncio.to_thread(work, **args)
 
     # --- to the browser -----------------------------------------------------------------------------------------
 
     def tell(self, name: str, args: dict[str, Any]) -> None:
-        """Tells all views something; nobody answers."""
+        """Sends a message to all views, without an answer."""
         self._send({"type": "tell", "name": name, "args": args})
 
     def progress(self, text: str) -> None:
-        """Says what the command that calls this is doing; nothing outside a command."""
+        """Reports the progress of the calling command. Does nothing outside a command."""
         number = _current.get("")
         if number:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Asks the person in front of the panel, and waits. May be awaited in any event loop.
+        """Asks the user of the panel, and waits for the answer. Can be awaited in any event loop.
 
         Args:
-            name: What is asked, as the panel's browser side knows it.
+            name: Name of the question in the panel's browser side.
             args: Its arguments.
-            within: Seconds until it is withdrawn; None waits for ever.
-            shown: Seconds until some view must show it.
+            within: Seconds until it is withdrawn; None waits without a limit.
+            shown: Seconds in which at least one view must show it.
 
         Raises:
-            SigningError: Nobody sees it, the person declined, or time is up.
+            SigningError: No view shows it, the user declined, or the time is over.
         """
         number = f"ask-{next(self._numbers)}"
         ask = {"type": "ask", "id": number, "name": name, "args": args}
@@ -201,7 +213,7 @@ class Channel:
 
     def _replied(self, number: str, value: object, *, ok: bool) -> None:
         with self._lock:
-            found = self._asked.pop(number, None)  # of two views that answer, the first counts
+            found = self._asked.pop(number, None)  # if two views answer, the first answer counts
         if found is None:
             return
         _, reply, _ = found

@@ -1,4 +1,4 @@
-"""Workbench: all panels in one, for a workshop's front screen."""
+"""Workbench: all panels in one, for the instructor's screen."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ TABS: Final = {
 
 
 class Workbench(WalletPanel, bundle="workbench"):
-    """All panels of one client, each on a tab and made when its tab is first opened.
+    """All panels of one client, each on a tab. A panel is created when its tab is first opened.
 
-    The tabs share one session: an account, wallet, group or key that is created on one tab is there on the others. The
-    session is that of the given client, so ``svc.groups.list()`` in a cell shows the groups that were made by mouse.
+    The tabs share one session. An account, wallet, group or key that is created on one tab is available on the others.
+    The session is that of the given client, so ``svc.groups.list()`` in a cell shows the groups that a panel created.
 
     Args:
         client: The service.
         owner: The wallet for ChainSecured accounts, as for `AccountPanel`.
 
     Attributes:
-        panels: The panels that are made, by the names of their tabs.
+        panels: The created panels, by the names of their tabs.
     """
 
     title = "Workbench"
@@ -56,14 +56,14 @@ class Workbench(WalletPanel, bundle="workbench"):
 
     @command
     def open_tab(self, name: str) -> None:
-        """Makes the panel of a tab, unless it is there."""
+        """Creates the panel of a tab, unless it exists."""
         if name not in TABS:
             raise InvalidArgument(f"there is no tab {name!r}", hint=f"There are {', '.join(TABS)}.")
         if name not in self.panels:
             self.panels = {**self.panels, name: getattr(import_module("svcnb.panels"), TABS[name])(self.client)}
 
     def close(self) -> None:
-        """Ends all panels."""
+        """Closes all panels."""
         for panel in self.panels.values():
             panel.close()
         if self.session.host is self:

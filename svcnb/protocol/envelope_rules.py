@@ -175,7 +175,7 @@ def _parsed(typed_data: object) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # If wallet and server used different ones of two equal members, they would sign and check different data.
+    # If a member occurs twice, wallet and server could use different values, and so sign and check different data.
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a member is given twice")

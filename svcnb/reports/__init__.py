@@ -1,4 +1,4 @@
-"""Reports that run by themselves: notebooks with typed parameters, executed, saved and told of by an exit code.
+"""Unattended reports: notebooks with typed parameters that are executed, saved and summarised by an exit code.
 
 ```python
 from svcnb import reports

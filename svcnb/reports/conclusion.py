@@ -1,4 +1,4 @@
-"""What a report comes to: said by its last cell, shown at its top, told by the exit code."""
+"""Conclusion of a report: set by its last cell, shown at its top, and summarised by the exit code."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from html import escape
 from typing import Any, Final
 
 MIME: Final = "application/vnd.svcnb.conclusion+json"
-"""Under which a notebook holds its conclusion."""
+"""MIME type of the conclusion in a notebook."""
 
 NO_MATH: Final = "tex2jax_ignore mathjax_ignore"
-"""Classes that keep dollar signs from being taken for formulas."""
+"""CSS classes that prevent dollar signs from being treated as formulas."""
 
 _NOTHING: Final = "No problems found."
 
 
 class Conclusion:
-    """Shows itself as a list, and as data for whoever runs the report.
+    """Displayed as a list, and as data for the program that runs the report.
 
     Args:
-        attention: What somebody should look at, a sentence each; nothing when empty.
-        also: What is worth knowing.
+        attention: Problems that a person should check, one sentence each; empty when there are none.
+        also: Further facts.
     """
 
     def __init__(self, attention: Sequence[str], also: Sequence[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Conclusion:
         }
 
     def html(self) -> str:
-        """Returns it as HTML."""
+        """Returns the conclusion as HTML."""
         items = [f"<li><b>Attention:</b> {escape(each)}</li>" for each in self.attention] or [f"<li>{_NOTHING}</li>"]
         items += [f"<li>{escape(each)}</li>" for each in self.also]
         kind = "attention" if self.attention else "calm"
@@ -47,10 +47,10 @@ class Conclusion:
 
 
 def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclusion:
-    """The last cell of a report: what wants attention, and what else is worth knowing.
+    """Returns the conclusion of a report, for its last cell: problems and further facts.
 
     Args:
-        attention: Sentences; any of them makes the exit code of `svcnb report` say so.
-        also: Sentences that do not.
+        attention: Problems, one sentence each; any of them changes the exit code of `svcnb report`.
+        also: Further facts, one sentence each; they do not change the exit code.
     """
     return Conclusion(attention, also)

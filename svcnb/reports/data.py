@@ -1,4 +1,4 @@
-"""Where the cells of a report get their data: from the environment, never from parameters."""
+"""Data access for the cells of a report. Settings come from the environment, never from parameters."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
 def check_settings(reads: str, environment: Mapping[str, str]) -> None:
-    """Checks before anything runs that the settings which a report needs are there.
+    """Checks that the settings of a report exist, before anything runs.
 
     Args:
         reads: ``account`` or ``triggers``.
         environment: The report's environment.
 
     Raises:
-        ConfigError: One is missing; the hint says what to set.
+        ConfigError: A setting is missing; the hint says what to set.
     """
     from svcnb.client.config import load
 
@@ -54,13 +54,13 @@ def _triggers_url(environment: Mapping[str, str]) -> str | None:
 
 
 def service(*, record: History | None = None) -> Client:
-    """Returns a client by the settings of the environment.
+    """Returns a client with the settings of the environment.
 
     Args:
-        record: Where the balances that it reads are recorded; nowhere when None.
+        record: The record for the balances that it reads; they are not recorded when None.
 
     Raises:
-        ConfigError: There is no address or no key.
+        ConfigError: The address or the key is missing.
     """
     from svcnb.client import Client
 
@@ -71,7 +71,7 @@ def service(*, record: History | None = None) -> Client:
 
 
 def triggers_service() -> TriggersClient:
-    """A client of the triggers service, with the token in the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
+    """Returns a client of the triggers service, with the token in the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
@@ -85,7 +85,7 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     """Returns the token of the triggers service from the file that ``SVC_TRIGGERS_TOKEN_FILE`` names.
 
     Args:
-        environment: Where the variable is looked up.
+        environment: The environment with the variable.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
@@ -101,7 +101,7 @@ def triggers_token(environment: Mapping[str, str]) -> str:
 
 
 def history_of() -> History:
-    """The record of past runs that ``SVC_HISTORY`` names, or the usual one.
+    """Returns the record of past runs that ``SVC_HISTORY`` names, or the default one.
 
     Raises:
         ConfigError: Recording is switched off.
@@ -114,7 +114,7 @@ def history_of() -> History:
 def account_data(
     since: str, *, action: str | None = None, source: str | None = None, history: History | None = None
 ) -> AccountData:
-    """Reads what the account of the environment's key ran and spent.
+    """Reads the runs and the spending of the account of the environment's key.
 
     Runs of triggers are read when ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and an emulator's own
     record when ``SVC_CONTROL_TOKEN`` is set.
@@ -126,13 +126,13 @@ def account_data(
         history: The record; the one of the environment when None.
 
     Raises:
-        ConfigError: There is no address or no key, or recording is switched off.
+        ConfigError: The address or the key is missing, or recording is switched off.
     """
     from svcnb.toolkit.account_data import Period, read_account_data
 
     record = history or history_of()
     triggers = triggers_service() if os.environ.get(TOKEN_FILE) else None
-    # With the record: the balance that is read now is what the next report compares with.
+    # With the record, because the next report compares its balance with the one that is read now.
     with service(record=record) as client:
         data = read_account_data(
             client,
@@ -149,7 +149,7 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
     Args:
         data: The account.
-        limit: How many.
+        limit: Maximum number of runs.
         history: The record; the one of the environment when None.
     """
     actions, sources = (set(data.runs[name].unique()) for name in ("cid", "source"))
@@ -165,5 +165,5 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
 
 def stripped(text: object) -> str:
-    """Returns a text that came from elsewhere, with everything masked that looks like a secret."""
+    """Returns a text from another source. Everything in it that looks like a secret is masked."""
     return strip_text(str(text or ""))

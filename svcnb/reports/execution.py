@@ -1,4 +1,4 @@
-"""Runs a notebook from top to bottom in a kernel with an environment of its own."""
+"""Runs a notebook from top to bottom in a kernel with its own environment."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from svcnb.errors import SvcnbError
 
 ENGINE: Final = "svcnb"
 START_TIMEOUT_S: Final = 180
-"""Seconds that the kernel may take to start."""
+"""Time limit for the start of the kernel, in seconds."""
 
 OUTPUT_TIMEOUT_S: Final = 60
-"""Seconds that outputs of a cell may arrive after its end; nbclient's own four lose those of a busy machine."""
+"""Seconds that outputs of a cell may arrive after its end. nbclient's default of four seconds loses outputs on a busy
+machine."""
 
 
 _KERNEL: Final = "svcnb.reports.kernel"
@@ -32,18 +33,18 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class KernelDidNotStart(SvcnbError, RuntimeError):
-    """A kernel ended, or said nothing for `START_TIMEOUT_S`, before it took its first cell."""
+    """A kernel ended, or did not answer for `START_TIMEOUT_S`, before it accepted its first cell."""
 
 
 class Executed(NamedTuple):
-    """A notebook as far as it came.
+    """A notebook with the cells that were executed.
 
     Attributes:
         notebook: The notebook.
-        error: What ended it before its time.
-        said: What its kernel wrote past the notebook, to its own standard output and error. Nobody else sees it: an
-            interrupt or a socket that is shut while the kernel ends is no matter of a scheduler's mail, but a kernel
-            that dies may say there why.
+        error: The error that stopped it; None if it completed.
+        said: Output of the kernel outside of the notebook, on its own standard output and error. It is not displayed,
+            because messages of a normal end, such as an interrupt or a closed socket, should not be in a scheduler's
+            mail. A kernel that crashes may print the reason there.
     """
 
     notebook: NotebookNode
@@ -52,7 +53,7 @@ class Executed(NamedTuple):
 
 
 class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill has no types
-    """papermill's own client, which tells a kernel that does not start from other errors, and may use our kernel."""
+    """papermill's client, with a separate error for a kernel that does not start, and with support for our kernel."""
 
     own_kernel = False
     """Whether the kernel is `svcnb.reports.kernel`."""
@@ -72,7 +73,7 @@ class _Client(PapermillNotebookClient):  # type: ignore[misc]  # papermill has n
 
 
 class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
-    """papermill's own engine, but that the kernel's environment can be told: several reports may run in one process."""
+    """papermill's engine with a separate environment for each kernel: several reports can run in one process."""
 
     @classmethod
     def execute_managed_notebook(
@@ -96,12 +97,12 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
             timeout=execution_timeout,
             startup_timeout=START_TIMEOUT_S,
             iopub_timeout=OUTPUT_TIMEOUT_S,
-            # Kernels warn that they speak over loopback, and call the interrupt that ends them an error. Neither is
-            # what a kernel that died has said last.
+            # Kernels warn about their loopback connection, and report the interrupt that ends them as an error. Neither
+            # explains the end of a kernel that crashed.
             extra_arguments=[f"--IPKernelApp.log_level={logging.CRITICAL}"],
         )
         client.own_kernel = own_kernel
-        executed(nb_man.nb)  # papermill passes an incomplete notebook on in a file alone
+        executed(nb_man.nb)  # papermill returns an incomplete notebook only as a file
         client.execute(env=dict(environment), stdout=said, stderr=said)
 
 
@@ -117,7 +118,7 @@ def _follow(nb_man: Any, progress: Progress) -> None:
 
 
 def _close_loop() -> None:
-    """Closes the event loop that nbclient made for this thread and leaves open; Jupyter makes a new one if need be."""
+    """Closes the event loop that nbclient leaves open in this thread. Jupyter creates a new one if needed."""
     loop = ensure_event_loop()
     if not loop.is_running():
         loop.close()
@@ -140,15 +141,15 @@ def execute(
 
     Args:
         template: The notebook.
-        parameters: What its parameters are set to; JSON values.
+        parameters: Values of its parameters, as JSON values.
         environment: The kernel's environment.
-        cell_timeout: Seconds that one cell may take.
+        cell_timeout: Time limit of one cell in seconds.
         folder: The kernel's working directory; that of this process when None.
-        progress: Is told before each cell how many are done, and how many there are.
+        progress: Called before each cell with the number of completed cells and the number of all cells.
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
     Returns:
-        The notebook as far as it came, what ended it before its time, and what its kernel said.
+        The notebook with its executed cells, the error that stopped it, and the output of its kernel.
     """
     logging.getLogger("papermill").setLevel(logging.WARNING)
     notebooks: list[NotebookNode] = []

@@ -1,4 +1,4 @@
-"""The top of a report: account, service, period, time zone, date and version."""
+"""Header of a report: account, service, period, time zone, date and version."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from svcnb.reports.conclusion import NO_MATH
 from svcnb.toolkit.account_data import AccountData, Period
 
 MIME: Final = "application/vnd.svcnb.header+json"
-"""Under which a notebook holds its header."""
+"""MIME type of the header in a notebook."""
 
 _ADDRESS_CHARACTERS: Final = 42
 
 
 class Header:
-    """Shows itself as a list of names and values, and as data for the page's title and the summary.
+    """Displayed as a list of names and values, and as data for the page's title and the summary.
 
     Args:
         facts: Names and values.
-        not_visible: What the report could not see, a sentence each.
+        not_visible: Data that the report could not see, one sentence each.
     """
 
     def __init__(self, facts: Sequence[tuple[str, str]], not_visible: Sequence[str] = ()) -> None:
@@ -41,7 +41,7 @@ class Header:
         }
 
     def html(self) -> str:
-        """Returns it as HTML."""
+        """Returns the header as HTML."""
         facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in self.facts)
         unseen = "".join(f"<li>{escape(each)}</li>" for each in self.not_visible)
         below = f"<p class='svcnb-unseen'>Not visible to this report:</p><ul class='svcnb-unseen'>{unseen}</ul>"
@@ -57,15 +57,15 @@ def header(
     period: Period | None = None,
     not_visible: Sequence[str] = (),
 ) -> Header:
-    """Returns the header of a report; show it in the first cell after the parameters.
+    """Returns the header of a report. Show it in the first cell after the parameters.
 
     Args:
-        data: The account that the report is about. The other arguments replace what it says.
+        data: The account of the report. The other arguments override its values.
         zone: Time zone of the report.
         service: Address of the service.
-        account: What identifies the account.
+        account: Identifier of the account.
         period: The period; a report without one is about the present.
-        not_visible: What the report could not see, a sentence each.
+        not_visible: Data that the report could not see, one sentence each.
     """
     import svcnb
 
@@ -85,7 +85,7 @@ def header(
 
 
 def _account(data: AccountData) -> str:
-    """The address of the account, or a part of its key's hash when the service did not say whose key it is."""
+    """The address of the account, or part of its key's hash if the service did not return the owner of the key."""
     is_hash = len(data.account) > _ADDRESS_CHARACTERS
     return f"of the key with hash {data.account[:10]}…{data.account[-4:]}" if is_hash else data.account
 
@@ -94,7 +94,7 @@ def local(moment: datetime, zone: str) -> str:
     """Returns a moment by the clock of a zone, to the minute.
 
     Args:
-        moment: With its own zone.
+        moment: The time, with its own zone.
         zone: Name of the zone.
     """
     there = moment.astimezone(UTC if zone == "UTC" else ZoneInfo(zone))

@@ -1,4 +1,4 @@
-"""Which reports there are."""
+"""List of the available reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
 class UnknownReport(ConfigError):
-    """There is no report of that name."""
+    """No report has this name."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class ReportKind:
     Attributes:
         name: Its name on the command line.
         title: Its heading.
-        says: What it tells, in a sentence.
-        parameters: What it may be told.
-        reads: What it needs settings for: an account, or the triggers service.
+        says: Its content, in a sentence.
+        parameters: Class of its parameters.
+        reads: The data source that needs settings: an account, or the triggers service.
     """
 
     name: str

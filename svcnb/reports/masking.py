@@ -16,14 +16,14 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Characters of the shortest value of another variable that is masked: shorter ones stand in texts by chance."""
+"""Minimum length of a masked value of another variable; shorter values can be in texts by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Returns the texts that no report may hold, longest first.
+    """Returns the texts that reports must not contain, longest first.
 
-    They are the key and the tokens of the settings, and the value of every variable whose name speaks of a secret,
-    such as ``DATABASE_PASSWORD``.
+    They are the key and the tokens of the settings, and the value of every variable whose name suggests a secret, such
+    as ``DATABASE_PASSWORD``.
 
     Args:
         environment: The report's environment.
@@ -47,8 +47,8 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
 
     Args:
         value: The value.
-        secrets: What is masked.
-        shown: Whether it is an output of a cell, in which everything is masked that looks like a key, too.
+        secrets: The texts to mask.
+        shown: Whether the value is an output of a cell. In outputs, everything that looks like a key is masked too.
     """
     if isinstance(value, str):
         for secret in secrets:
@@ -58,6 +58,6 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
         return [masked(each, secrets, shown=shown) for each in value]
     if isinstance(value, dict):
         for name in list(value):
-            pictured = name.startswith("image/")  # base64, in which a key cannot be recognised
+            pictured = name.startswith("image/")  # base64, where a key cannot be recognised
             value[masked(name, secrets)] = masked(value.pop(name), secrets, shown=shown and not pictured)
     return value

@@ -1,4 +1,4 @@
-"""Reports from notebooks of one's own: their title, and the types of their parameters."""
+"""Reports from the user's own notebooks: their title, and the types of their parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_BYTES: Final = 50_000_000
 
 
 class NotebookUnusable(ConfigError):
-    """A notebook of one's own cannot be run as a report."""
+    """A notebook cannot be run as a report."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Parameter:
         name: Its name.
         default: Its value in the notebook; None when that is an expression.
         kind: Its type; None when any value is allowed.
-        description: The comment behind it.
+        description: The comment after it.
     """
 
     name: str
@@ -77,7 +77,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class OwnNotebook:
-    """A notebook that a report is made of.
+    """A notebook that can be run as a report.
 
     Attributes:
         file: The notebook.
@@ -97,13 +97,13 @@ class OwnNotebook:
         return self.file
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the parameters that are given, with the types of the notebook.
+        """Returns the given parameters, with the types of the notebook.
 
         Args:
             given: Names and values; values may be texts, as from a command line.
 
         Raises:
-            ParameterRefused: A name is unknown, may be that of a secret, or a value has another type.
+            ParameterRefused: A name is unknown or may be that of a secret, or a value has another type.
         """
         values = {}
         for name, value in given.items():
@@ -131,7 +131,7 @@ class OwnNotebook:
 
 
 def is_own(name: str) -> bool:
-    """Whether a report is asked for by a notebook's file instead of a name."""
+    """Whether a name is the file of a notebook instead of the name of a report."""
     return name.endswith(SUFFIX)
 
 
@@ -169,7 +169,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
 
 
 def create_notebook(file: str | Path) -> Path:
-    """Writes a starting point for a report of one's own.
+    """Writes a template for the user's own report.
 
     Args:
         file: A file that does not exist yet; its name ends with ``.ipynb``.

@@ -1,4 +1,4 @@
-"""A report as one page: whole in itself, without scripts and addresses, plain on paper."""
+"""HTML page of a report: one file without scripts and external addresses, suitable for printing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
     Args:
         notebook: The executed notebook.
         title: The page's title.
-        code: Whether cells' code is shown; that of a broken cell always is.
+        code: Whether the code of cells is shown; that of a failed cell is always shown.
     """
     from nbconvert import HTMLExporter
     from traitlets.config import Config

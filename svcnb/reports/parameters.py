@@ -1,7 +1,7 @@
-"""What a report may be told, typed and checked before anything runs.
+"""Parameters of the reports, typed and checked before anything runs.
 
-papermill itself would only warn of an unknown parameter and take any type; the templates' own parameter cells hold the
-same names and defaults, so each can also be opened and run by hand.
+papermill itself would only warn about an unknown parameter, and accept any type. The parameter cells of the templates
+contain the same names and defaults. So each template can also be opened and run by hand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SECRET_WORDS = ("key", "token", "secret", "password")
 
 
 class ParameterRefused(ConfigError):
-    """A report was told something that it does not know or cannot use."""
+    """A parameter of a report is unknown or has an invalid value."""
 
 
 def _span(text: str) -> str:
@@ -104,7 +104,7 @@ class RunHistory(Parameters):
     @field_validator("silent_after")
     @classmethod
     def _within_the_data(cls, after: str | None, info: ValidationInfo) -> str | None:
-        since = info.data.get("since")  # missing when it was refused
+        since = info.data.get("since")  # missing if it was refused
         if after is not None and since is not None and seconds(after) > 2 * seconds(since):
             raise ValueError(f"longer than the data, which are this period and the one before: twice since = {since}")
         return after

@@ -20,12 +20,12 @@ _LOG: Final = logging.getLogger("svcnb.reports")
 
 
 def chromium() -> str | None:
-    """Returns the path of an installed Chromium, Chrome or Edge; ``SVC_CHROMIUM`` names another one."""
+    """Returns the path of an installed Chromium, Chrome or Edge; ``SVC_CHROMIUM`` overrides it."""
     return os.environ.get("SVC_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 
 def print_pdf(page: Path) -> Path | None:
-    """Prints a page to a PDF beside it. Its scripts do not run, and it loads nothing from elsewhere.
+    """Prints a page to a PDF in the same folder. Its scripts do not run, and it loads nothing from other addresses.
 
     Args:
         page: The HTML file.
@@ -43,7 +43,7 @@ def print_pdf(page: Path) -> Path | None:
         command = [
             program, "--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer",
             f"--user-data-dir={profile}", f"--print-to-pdf={made}",
-            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # it refuses to start as root
+            *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),  # needed as root
             shown.as_uri(),
         ]  # fmt: skip
         try:

@@ -1,4 +1,4 @@
-"""Pictures and tables of reports; where there is nothing to draw, the sentence that says so."""
+"""Images and tables of reports. Without data, a sentence says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
-"""Most keys, and most groups, in one matrix."""
+"""Maximum number of keys, and of groups, in one matrix."""
 
 _CELL: Final = 26
 _WIDE_CELL: Final = 34
@@ -27,10 +27,10 @@ _RIGHTS: Final = {"run": "R", "manage": "M", "run and manage": "R M"}
 
 
 class Sentence:
-    """Words in the place of a picture.
+    """Text that replaces an image.
 
     Args:
-        text: What it says.
+        text: The text.
     """
 
     def __init__(self, text: str) -> None:
@@ -47,10 +47,10 @@ class Rows:
     """A table.
 
     Args:
-        columns: Its head.
-        rows: Its rows; texts are shown as they are.
-        empty: What is said when there are none.
-        total: How many rows there are, when not all of them are given; the table says so below.
+        columns: Names of its columns.
+        rows: Its rows; texts are shown unchanged.
+        empty: Text that is shown without rows.
+        total: Number of all rows, if only some are given; a line below the table says so.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Rows:
         return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}{below}</div>"
 
     def _left_out(self) -> str:
-        """What is said below when rows are left out."""
+        """Text below the table if rows are left out."""
         if self.total <= len(self.rows):
             return ""
         return f"{len(self.rows):,} of {self.total:,} rows are shown."
 
 
 class Picture:
-    """A chart as an image. Unlike a drawing inside HTML it is kept where notebooks are not trusted.
+    """A chart as an image. Unlike a drawing inside HTML, it is also shown in notebooks that are not trusted.
 
     Args:
         chart: Any Altair chart.
@@ -101,7 +101,7 @@ class Picture:
 
 
 def money(cents: float) -> str:
-    """Returns an amount so that small and large ones can be read: ``$12,345.67``, ``3.5 cents``, ``0.02 cents``.
+    """Returns an amount in a readable unit: ``$12,345.67``, ``3.5 cents``, ``0.02 cents``.
 
     Args:
         cents: The amount in cents.
@@ -113,21 +113,21 @@ def money(cents: float) -> str:
 
 
 def count(number: int, one: str) -> str:
-    """Returns a number of things, for example ``1 run`` or ``1,204 runs``.
+    """Returns a number with its unit, for example ``1 run`` or ``1,204 runs``.
 
     Args:
-        number: How many.
-        one: Their name in the singular; the plural has an s.
+        number: The number.
+        one: The unit in the singular; the plural has an s.
     """
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | Sentence:
-    """Returns a chart as an image, or what there is to say when it has nothing to draw.
+    """Returns a chart as an image, or a text if there are no data.
 
     Args:
         chart: One of `svcnb.charts`.
-        data: What it draws.
+        data: Its data.
         **options: Its other arguments.
     """
     from svcnb.charts import NothingToDraw
@@ -139,18 +139,18 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
 
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
-    """Draws which usage key may do what in which group: R where it runs actions, M where it changes what is permitted.
+    """Draws the rights of usage keys in groups: R for running actions, M for changing permissions.
 
-    A right in every group, also in groups that are made later, stands in a column of its own.
+    A right in every group, also in future groups, has its own column.
 
     Args:
-        permissions: What an account permits.
+        permissions: The permissions of an account.
     """
     import altair as alt
 
     from svcnb.charts.renderer import Layers
 
-    # Keys with rights in every group first: they may not fall off the end.
+    # Keys with rights in every group come first, so that they are never left out.
     keys = sorted(permissions.keys, key=lambda key: not _right(key, 0))[:MOST]
     groups = [group for group, _ in permissions.groups][:MOST]
     names = key_names(permissions.keys)
@@ -197,7 +197,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
 
 def _right(key: Any, group: int) -> str:
-    """What a key may do in a group; 0 asks for its rights in every group."""
+    """Rights of a key in a group; 0 means its rights in every group."""
     runs = group in key.execute_in_groups
     manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

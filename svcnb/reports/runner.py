@@ -1,7 +1,7 @@
 """Executes a report: checked parameters, a notebook run from top to bottom, a notebook and a page as its result.
 
-A failed report is saved as far as it came, and points at its broken cell. Secrets that the environment holds are looked
-for in everything before it is written where it stays.
+A failed report is saved with its executed cells, and shows the failed cell. Secrets of the environment are masked in
+everything before it is written to its final place.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 CELL_TIMEOUT_S: Final = 600
-"""Seconds that one cell may take."""
+"""Time limit of one cell, in seconds."""
 
 _IN_TITLE: Final = ("Account", "Service", "Period", "State at")
 _PATHS: Final = (TOKEN_FILE, "SVC_HISTORY", "SVCNB_CONFIG")
@@ -47,15 +47,15 @@ _WITHOUT_KERNEL: Final = (
 
 @dataclass(frozen=True)
 class Report:
-    """A report that was made.
+    """A completed report.
 
     Attributes:
-        kind: Which one.
+        kind: The kind of report.
         notebook: The executed notebook.
-        html: The page made of it, whole in itself and ready to be printed.
-        conclusion: What it found.
-        facts: What its header says: account, service, period and more.
-        not_visible: What it could not see, a sentence each.
+        html: Its page, which is one file and ready for printing.
+        conclusion: Its conclusion.
+        facts: Values of its header: account, service, period and more.
+        not_visible: Data that it could not see, one sentence each.
         pdf: The printed page; None unless a PDF was asked for and a Chromium printed it.
     """
 
@@ -69,20 +69,20 @@ class Report:
 
     @property
     def attention(self) -> bool:
-        """Whether it found something that its parameters call a problem."""
+        """Whether it found a problem according to its parameters."""
         return bool(self.conclusion.attention)
 
 
 class ReportFailed(SvcnbError):
-    """A cell of a report failed. What there is of the report is saved, and points at that cell.
+    """A cell of a report failed. The incomplete report is saved, and shows that cell.
 
     Args:
-        message: Which cell, and with what.
+        message: The cell and its error.
         hint: The next step.
-        notebook: The notebook as far as it came.
-        html: The page made of it.
-        cell: Number of the broken cell, as the notebook counts executions; 0 when its kernel did not start.
-        error: Name of the error's class; empty when the cell never ended.
+        notebook: The notebook with its executed cells.
+        html: Its page.
+        cell: Execution number of the failed cell; 0 if its kernel did not start.
+        error: Name of the error's class; empty if the cell did not end.
     """
 
     def __init__(
@@ -108,29 +108,29 @@ def run(
     progress: Callable[[int, int], object] | None = None,
     **more: Any,
 ) -> Report:
-    """Makes a report.
+    """Runs a report.
 
     Args:
         name: One of `catalogue`, or the file of a notebook, which ends with ``.ipynb``.
         parameters: Its parameters; texts are read as values of their types.
-        out: Folder for the files; made if it does not exist.
-        file: Their name without ending; the report's name and the time of now when None.
-        code: Whether the page shows the cells' code, too.
-        settings: Environment for the report alone, for example ``{"SVC_BASE_URL": ...}``, beside the process's own.
-        cell_timeout: Seconds that one cell may take.
-        pdf: Whether the page is printed to a PDF, too, where a Chromium is installed.
-        progress: Is told before each cell how many are done, and how many there are.
+        out: Folder for the files; created if it does not exist.
+        file: Their name without ending; the report's name and the current time when None.
+        code: Whether the page also shows the code of cells.
+        settings: Additional environment for this report only, for example ``{"SVC_BASE_URL": ...}``.
+        cell_timeout: Time limit of one cell in seconds.
+        pdf: Whether the page is also printed to a PDF, if a Chromium is installed.
+        progress: Called before each cell with the number of completed cells and the number of all cells.
         **more: Parameters by name.
 
     Returns:
-        Where it is, and what it found.
+        The report, with its files and its conclusion.
 
     Raises:
         UnknownReport: There is no report of that name.
         NotebookUnusable: The file is not a notebook in Python.
         ParameterRefused: A parameter is unknown or cannot be used.
-        ConfigError: A setting is missing that the report needs, for example the address of the service.
-        ReportFailed: A cell failed. The report is saved all the same.
+        ConfigError: A setting that the report needs is missing, for example the address of the service.
+        ReportFailed: A cell failed. The incomplete report is saved.
         ImportError: The extra ``reports`` is not installed.
     """
     kind, checked, environment = prepare(name, {**(parameters or {}), **more}, settings or {})
@@ -140,7 +140,7 @@ def run(
 
     secrets = secrets_of(environment)
     home = None
-    if isinstance(kind, OwnNotebook):  # it runs in its own folder, as in Jupyter
+    if isinstance(kind, OwnNotebook):  # a notebook runs in its own folder, as in Jupyter
         home = kind.file.resolve().parent
         environment |= {name: str(Path(environment[name]).expanduser().resolve()) for name in _paths(environment)}
     notebook, error, said = execute(
@@ -188,7 +188,7 @@ def prepare(
 
 
 def _paths(environment: Mapping[str, str]) -> list[str]:
-    """Settings that are paths, and mean another file in another folder."""
+    """Names of settings that contain paths. A relative path would mean another file in another folder."""
     return [name for name in _PATHS if environment.get(name) not in {None, "", OFF}]
 
 
@@ -208,18 +208,18 @@ def find(name: str) -> ReportKind | OwnNotebook:
 def run_many(
     asked: Iterable[str | tuple[str, Mapping[str, Any]]], *, executor: Executor, **options: Any
 ) -> list[Report | ReportFailed]:
-    """Makes several reports by an executor: threads, processes, or a cluster whose workers share the folder.
+    """Runs several reports with an executor: threads, processes, or a cluster whose workers share the folder.
 
     Args:
         asked: Names, or names with parameters.
-        executor: Any executor of `concurrent.futures`, or what submits as they do.
-        **options: As for `run`, for all of them. Settings, and so keys, travel to the executor's workers.
+        executor: Any executor of `concurrent.futures`, or an object with the same `submit`.
+        **options: As for `run`, for all reports. Settings, and so keys, are sent to the executor's workers.
 
     Returns:
-        The reports in the order asked for; in the place of a failed one its error, which says where it is saved.
+        The reports in the given order. A failed report is replaced by its error, which says where it is saved.
 
     Raises:
-        UnknownReport: There is none of that name; nothing ran.
+        UnknownReport: No report has this name; nothing ran.
         ParameterRefused: A parameter is unknown or cannot be used; nothing ran.
     """
     wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in asked]
@@ -237,7 +237,7 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Removes what says where it ran, and, should a cell have shown one, every secret."""
+    """Removes local paths, and masks every secret that a cell may have shown."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
@@ -248,20 +248,20 @@ def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
 
 
 def _header(notebook: NotebookNode) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What the report's header says, and what the report could not see."""
+    """Values of the report's header, and data that the report could not see."""
     told = next((each for cell in notebook.cells if (each := _told(cell, HEADER)) is not None), None) or {}
     return dict(told.get("facts", {})), tuple(told.get("not_visible", ()))
 
 
 def _titled(title: str, facts: Mapping[str, str]) -> str:
-    """The page's title: what it is about, and when."""
+    """The page's title, with subject and time."""
     return " · ".join([title, *(facts[name] for name in _IN_TITLE if name in facts)])
 
 
 def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
-    """Says under the heading that and where it failed, in the place of papermill's red letters."""
+    """Adds a note about the failure and its cell under the heading. It replaces papermill's red text."""
     marks = [each for each in notebook.cells if _FAILED_TAG in each.metadata.get("tags", ())]
-    if not marks:  # a cell that never ended leaves no mark
+    if not marks:  # papermill does not mark a cell that did not end
         from nbformat.v4 import new_markdown_cell
 
         notebook.cells.insert(0, new_markdown_cell(metadata={"tags": [_FAILED_TAG]}))
@@ -283,12 +283,12 @@ def _conclusion(notebook: NotebookNode) -> Conclusion | None:
 
 
 def _told(cell: NotebookNode, mime: str) -> Any:
-    """What a cell showed under a MIME type; None when it showed nothing of it."""
+    """Output of a cell with a MIME type; None if there is none."""
     return next((each for output in cell.get("outputs", ()) if (each := output.get("data", {}).get(mime))), None)
 
 
 def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
-    """Puts the conclusion where readers begin: under the header, or under the heading where there is none."""
+    """Moves the conclusion to the top: under the header, or under the heading if there is no header."""
     from nbformat.v4 import new_code_cell, new_output
 
     shown = new_output("display_data", {"text/plain": repr(concluded), "text/html": concluded.html()})
@@ -297,7 +297,7 @@ def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A name with the time of now that no other report takes."""
+    """A name with the current time that no other report uses."""
     stem = f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for ending in itertools.chain([""], (f"-{number}" for number in itertools.count(2))):
         with suppress(FileExistsError):
@@ -313,7 +313,7 @@ def _write(notebook: NotebookNode, title: str, stem: Path, *, code: bool) -> tup
 
     paths = stem.with_name(f"{stem.name}.ipynb"), stem.with_name(f"{stem.name}.html")
     for path, text in zip(paths, (nbformat.writes(notebook) + "\n", page(notebook, title, code=code)), strict=True):
-        beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another may write the same report
+        beside = path.with_name(f".{path.name}.{uuid4().hex}.part")  # another process may write the same report
         beside.write_text(text, encoding="utf-8")
         beside.replace(path)
     return paths
@@ -327,7 +327,7 @@ class _Failure:
 
 
 def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) -> _Failure:
-    """Which cell broke, and what it said: sentence and next step. Of a kernel that is gone there is what it `said`."""
+    """The failed cell and its error: sentence and next step. If the kernel has ended, its output `said` is used."""
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__
     what, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
@@ -343,7 +343,7 @@ def _place(cell: int) -> str:
 
 
 def _last_begun(notebook: NotebookNode) -> int:
-    """The cell in which a report without an error of its own stopped; a kernel that dies may not have counted it."""
+    """The cell in which a report without its own error stopped. A kernel that crashed may not have counted it."""
     return sum(map(_begun, notebook.cells))
 
 

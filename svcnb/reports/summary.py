@@ -1,4 +1,4 @@
-"""The result of a report in a few lines: Markdown for chats and job logs, JSON for webhooks."""
+"""Summary of a report: Markdown for chats and job logs, JSON for webhooks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 @dataclass(frozen=True)
 class Summary:
-    """What a report found, or why it could not be made.
+    """Result of a report, or the reason why it failed.
 
     Attributes:
         report: Its name.
-        status: ``ok``, ``attention`` when it found a problem, or ``failed`` when it could not be made.
+        status: ``ok``, ``attention`` if it found a problem, or ``failed``.
         exit_code: The exit code of `svcnb report`.
         attention: The problems, or why the report failed.
-        also: What else it says.
-        facts: What its header says: account, service, period and more.
-        not_visible: What it could not see.
+        also: Further facts.
+        facts: Values of its header: account, service, period and more.
+        not_visible: Data that it could not see.
         files: Paths of its files by their kind: ``html``, ``notebook``, ``pdf``.
     """
 
@@ -41,7 +41,7 @@ class Summary:
         """Returns the summary of a report.
 
         Args:
-            made: The report, or the error that ended it.
+            made: The report, or its error.
             name: Its name.
             exit_code: The exit code of `svcnb report`.
         """
@@ -62,7 +62,7 @@ class Summary:
         return cls(name, "failed", exit_code, attention=texts, files=files)
 
     def json(self) -> dict[str, Any]:
-        """Returns it as JSON, with the Markdown as ``text``, which chats show."""
+        """Returns the summary as JSON. It contains the Markdown as ``text``, which chats show."""
         return {
             "report": self.report,
             "status": self.status,
@@ -76,7 +76,7 @@ class Summary:
         }
 
     def markdown(self) -> str:
-        """Returns it as Markdown."""
+        """Returns the summary as Markdown."""
         heading = {"ok": "no problems found", "attention": "needs attention", "failed": "failed"}[self.status]
         lines = [f"## {_plain(self.report)}: {heading}", ""]
         lines += [f"- **{_plain(each)}**" for each in self.attention]
@@ -88,5 +88,5 @@ class Summary:
 
 
 def _plain(text: str) -> str:
-    """A text that Markdown shows as it is, in one line."""
+    """A text escaped for Markdown, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

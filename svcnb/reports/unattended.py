@@ -1,4 +1,4 @@
-"""What a scheduled report needs beside the report: a lock, a notification, and the deletion of old reports."""
+"""Support for scheduled reports: a lock, a notification, and the deletion of old reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STAMP: Final = r"-\d{8}T\d{6}Z(?:-\d+)?\.(?:ipynb|html|pdf)"
 
 
 class ReportRunning(SvcnbError):
-    """The same report is being made by another process."""
+    """Another process is running the same report."""
 
 
 class NotificationFailed(SvcnbError):
@@ -30,7 +30,7 @@ class NotificationFailed(SvcnbError):
 
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Holds a lock while a report is made. The operating system releases it when the process ends in any way.
+    """Holds a lock while a report runs. The operating system releases it when the process ends for any reason.
 
     Args:
         folder: Folder of the report.
@@ -68,10 +68,10 @@ def _lock(file: IO[bytes]) -> bool:
 
 @contextmanager
 def ipython_folder() -> Iterator[None]:
-    """Gives IPython a temporary folder while a report is made, if it cannot write to the home folder.
+    """Gives IPython a temporary folder while a report runs, if it cannot write to the home folder.
 
-    Users of scheduled services often have no home. IPython would warn on standard error, which cron mails, and leave
-    a folder behind for each process.
+    Users of scheduled services often have no home folder. IPython would print a warning to standard error, which cron
+    sends by mail, and leave a folder behind for each process.
     """
     usual = Path(os.path.expanduser("~/.ipython"))  # noqa: PTH111 - never fails
     if "IPYTHONDIR" in os.environ or os.access(usual if usual.exists() else usual.parent, os.W_OK):
@@ -128,12 +128,12 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all but the newest reports of one name. Files that were named with ``--file`` stay.
+    """Deletes all but the newest reports of one name. Files named with ``--file`` are kept.
 
     Args:
         folder: Folder of the reports.
         name: Name of the report.
-        keep: How many stay; each is a notebook and its pages.
+        keep: Number of reports to keep; each is a notebook and its pages.
 
     Returns:
         The deleted files.
@@ -152,6 +152,6 @@ def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
 
 
 def _age(stem: str) -> tuple[str, int]:
-    """The time in a name, and the number behind it of those of the same second."""
+    """The time in a name, and the number after it, which distinguishes reports of the same second."""
     found = _TIME.search(stem)
     return (found[1], int(found[2] or 1)) if found else ("", 0)

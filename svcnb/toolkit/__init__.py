@@ -1,4 +1,4 @@
-"""What to do with the service: built on the client alone, so the same against the emulator and the live API."""
+"""Tools on top of the client. They use only the client, so they work the same with the emulator and the live API."""
 
 from __future__ import annotations
 

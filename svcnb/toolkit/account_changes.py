@@ -1,4 +1,4 @@
-"""What was changed in an account in a period, by the events of the chain."""
+"""Changes of an account in a period, read from the events of the chain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Changes(NamedTuple):
     """Events of the chain in the period, oldest first."""
 
     not_visible: tuple[str, ...] = ()
-    """Why events could not be read, a sentence each."""
+    """Reasons why events could not be read, one sentence each."""
 
 
 def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period) -> Changes:

@@ -1,4 +1,4 @@
-"""What one account of one service ran and spent in a period, and what of it could not be seen from here."""
+"""Runs and spending of one account of one service in a period, with a list of what could not be seen."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Period:
 
     @classmethod
     def back(cls, since: float | str | timedelta, end: datetime | None = None) -> Period:
-        """Returns the period of this length that ends now.
+        """Returns the period of this length that ends at `end`.
 
         Args:
             since: Its length, for example ``"7d"``.
-            end: Where it ends; now when None.
+            end: Its end; now when None.
 
         Raises:
             ValueError: The length is not a span of time.
@@ -73,7 +73,7 @@ class BalanceCheck(NamedTuple):
     """The recorded amounts compared with the service's own balance. All amounts are cents."""
 
     since: datetime
-    """When the first balance was read."""
+    """Time at which the first balance was read."""
 
     opening: int
     executions: int
@@ -83,12 +83,12 @@ class BalanceCheck(NamedTuple):
 
     @property
     def expected(self) -> int:
-        """What the balance should be by the record."""
+        """The balance that the record predicts."""
         return self.opening - self.executions - self.fees + self.payments
 
     @property
     def unexplained(self) -> int:
-        """What the balance is above (or, when negative, below) the expected one."""
+        """Actual balance minus the expected one; negative when credit is missing."""
         return self.balance - self.expected
 
 
@@ -106,7 +106,7 @@ class AccountData:
         fees: Management calls of the period that cost something.
         balance: The credit in cents now; None when the service did not say.
         check: The comparison with the balance; None without an earlier balance.
-        not_visible: What could not be seen from here, a sentence each.
+        not_visible: Data that could not be seen, one sentence each.
         reachable: Whether the service answered.
     """
 
@@ -124,22 +124,22 @@ class AccountData:
 
     @property
     def execution_cents(self) -> int:
-        """What the runs of the period cost, in cents."""
+        """Cost of the runs of the period, in cents."""
         return int(self.runs["cost_cents"].sum())
 
     @property
     def fee_cents(self) -> int:
-        """What the management calls of the period cost, in cents."""
+        """Cost of the management calls of the period, in cents."""
         return sum(each.cents for each in self.fees)
 
     @property
     def spent_cents(self) -> int:
-        """What was spent in the period, in cents."""
+        """Total spending in the period, in cents."""
         return self.execution_cents + self.fee_cents
 
     @property
     def first(self) -> datetime | None:
-        """When the first run or fee of the period was recorded; None when nothing was."""
+        """Time of the first recorded run or fee of the period; None when nothing was recorded."""
         times = [self.runs["started_at"].iloc[0].to_pydatetime()] if len(self.runs) else []
         return min([*times, *(each.at for each in self.fees)], default=None)
 
@@ -150,12 +150,12 @@ class AccountData:
 
     @property
     def cents_per_day(self) -> float | None:
-        """The pace of spending; None when less than a day is recorded, which says nothing about other days."""
+        """The rate of spending; None when less than one day is recorded, which is too little for an estimate."""
         return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
 
     @property
     def days_left(self) -> float | None:
-        """How many days the credit lasts at this pace; None when that is not known, or nothing is spent."""
+        """Days that the credit lasts at this rate; None when that is unknown or nothing is spent."""
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
@@ -164,7 +164,7 @@ class AccountData:
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
-        """Returns the same data with the runs of one action (name or CID), or of one source, alone."""
+        """Returns the same data, limited to the runs of one action (name or CID) or of one source."""
 
         def chosen(frame: DataFrame) -> DataFrame:
             if action is not None:
@@ -182,7 +182,7 @@ def read_account_data(
     triggers: Triggered | None = None,
     control_token: str | None = None,
 ) -> AccountData:
-    """Reads what is known about the account of a client's key: from the local record and from the service.
+    """Reads the data of the account of a client's key, from the local record and from the service.
 
     Runs of triggers and an emulator's own runs are added to the local record. All requests are free.
 
@@ -190,7 +190,7 @@ def read_account_data(
         client: The service and a key of the account.
         history: The local record.
         period: The period.
-        triggers: A client of the triggers service, whose runs are read, too.
+        triggers: A client of the triggers service; its runs are read too.
         control_token: Secret of an emulator's control plane. It is sent only to a loopback address.
 
     Raises:
@@ -204,7 +204,7 @@ def read_account_data(
     unseen: list[str] = []
     service, own = client.base_url, api_key_hash(client.config.api_key.reveal())
     account, keys, balance, reachable = own, {own: ACCOUNT_KEY}, None, True
-    entries = history.ledger(service=service)  # without the balance that is read now
+    entries = history.ledger(service=service)  # without the balance that this call reads
     try:
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
@@ -218,7 +218,7 @@ def read_account_data(
     unseen += _triggered(triggers, history, service, reachable=reachable)
     keys = _with_created(keys, entries)
     mine = [each for each in entries if each.key_hash in keys]
-    known = [*keys, ""]  # runs of triggers, whose key the triggers service does not tell
+    known = [*keys, ""]  # runs of triggers: the triggers service does not return their key
     runs = history.measures(service=service, keys=known, since=period.begin, until=period.end)
     previous = history.measures(service=service, keys=known, since=period.previous.begin, until=period.previous.end)
     return AccountData(
@@ -237,7 +237,7 @@ def read_account_data(
 
 
 def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
-    """Returns the names of usage keys by their hashes; a name that several keys have gets a piece of the hash.
+    """Returns the names of usage keys by their hashes. Part of the hash is added to a name that several keys share.
 
     Args:
         keys: Usage keys.
@@ -259,7 +259,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that keys of the account created: they may have been deleted since."""
+    """Adds the keys that keys of the account created, because they may have been deleted since."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -268,7 +268,7 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads an emulator's own record; returns what to say when there is none."""
+    """Reads an emulator's own record. Returns a sentence for the report when there is none."""
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 
@@ -306,7 +306,7 @@ def _triggered(triggers: Triggered | None, history: History, service: str, *, re
 def _check(
     history: History, whose: tuple[str, list[str]], mine: list[LedgerEntry], begin: datetime, balance: int | None
 ) -> BalanceCheck | None:
-    """Compares with the last balance before the period, or else with the first one that is known."""
+    """Compares with the last balance before the period, or else with the first known balance."""
     seen = [each for each in mine if each.kind == "balance"]
     if balance is None or not seen:
         return None
@@ -325,14 +325,14 @@ def _check(
 
 
 def _without_key(runs: DataFrame) -> list[str]:
-    """Says how many runs are counted although they may belong to another account."""
+    """Returns a sentence with the number of counted runs that may belong to another account."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not say which key its runs used"
     return [f"{text}: {count:,} of them are counted, whatever their account."] if count else []
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
-    """Says how many recorded runs beside those `counted` belong neither to this account nor to a known other one."""
+    """Returns a sentence with the number of recorded runs that belong to no known account and are not in `counted`."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

@@ -29,11 +29,11 @@ class Alarm(Model):
     action: str
 
     text: str
-    """What is wrong, with the measured value and the threshold."""
+    """The problem, with the measured value and the threshold."""
 
     since: datetime
-    """Since when, in UTC: the first failure after the last success, the last run before the silence, or the period's
-    begin."""
+    """Begin of the problem, in UTC: the first failure after the last success, the last run before the silence, or the
+    period's begin."""
 
     def sentence(self, zone: str = "UTC") -> str:
         """Returns kind, action, text and time in one sentence.
@@ -48,7 +48,7 @@ class Alarm(Model):
 
 
 class ActionFigures(Model):
-    """What one action did in a period, and in the period before."""
+    """Figures of one action in a period, and in the period before."""
 
     action: str
     runs: int
@@ -58,7 +58,7 @@ class ActionFigures(Model):
     """Share of the ended runs that failed; None when none ended."""
 
     p95_s: float | None
-    """Seconds within which 95 of 100 successful runs ended; None when none succeeded."""
+    """95th percentile of the durations of successful runs, in seconds; None when none succeeded."""
 
     cost_cents: int
     last_run: datetime | None
@@ -70,15 +70,15 @@ class ActionFigures(Model):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When an action raises an alarm. None switches a kind of alarm off.
+    """Thresholds at which an action raises an alarm. None switches a kind of alarm off.
 
     Attributes:
         max_failed_percent: A larger share of failed runs is an alarm.
         max_p95_seconds: A longer 95th percentile of the successful runs is an alarm.
-        max_action_cents: More spent on one action in the period is an alarm.
-        silent_after: An action that ran at least three times, in this period or the one before it, and then not for
-            this long, is an alarm; for example ``"6h"``.
-        min_runs: Ended runs that an action needs for an alarm on failures or latency.
+        max_action_cents: Higher spending on one action in the period is an alarm.
+        silent_after: An action that did not run for this long is an alarm; for example ``"6h"``. It needs at least
+            three earlier runs, in this period or the one before it.
+        min_runs: Number of ended runs that an action needs for an alarm on failures or latency.
         expected: Name of the one action that the data are limited to. It needs no earlier runs for an alarm on silence.
     """
 
@@ -91,7 +91,7 @@ class Thresholds:
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
-    """Returns the figures of each action, most failures first, with those of the previous period beside them.
+    """Returns the figures of each action with those of the previous period, most failures first.
 
     Args:
         data: The account's runs.
@@ -120,11 +120,11 @@ def figures(data: AccountData) -> Listing[ActionFigures]:
 
 
 def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
-    """Returns what is wrong, one alarm for each action and kind.
+    """Returns the alarms, one for each action and kind.
 
     Args:
         data: The account's runs.
-        thresholds: When an action raises an alarm.
+        thresholds: Limits above which an action raises an alarm.
 
     Raises:
         ValueError: ``silent_after`` is not a span of time, or is longer than the period and the one before it.
@@ -187,7 +187,7 @@ def _ended(frame: DataFrame, action: str) -> int:
 
 
 def _failing_since(frame: DataFrame, action: str) -> datetime:
-    """The first failure after the last success, or the first failure where the last run succeeded."""
+    """The first failure after the last success, or the first failure if the last run succeeded."""
     runs = _of(frame, action)
     failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
     unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]
@@ -225,7 +225,7 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
         cents=("cost_cents", "sum"),
         last=("started_at", "max"),
     )
-    # No interpolation: a time that was really measured.
+    # No interpolation: the result is a measured time.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
         str(action): _Figures(

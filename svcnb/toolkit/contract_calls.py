@@ -1,4 +1,4 @@
-"""Contracts in tests and notebooks: deploy, send, and expect a refusal, with web3."""
+"""Helpers for contracts in tests and notebooks: deploy, send, and expect a refusal, with web3."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def deploy(w3: Web3, artifact: str | Path | Mapping[str, Any], *arguments: Any, 
 
 
 def send(call: Any, **transaction: Any) -> Any:
-    """Sends a transaction and waits until it is in a block.
+    """Sends a transaction and waits until a block contains it.
 
     Args:
         call: A bound function of a contract: ``contract.functions.set(1)``.
         **transaction: Members of the transaction, for example ``value`` or ``from``.
 
     Returns:
-        The receipt; ``gasUsed`` is the gas.
+        The receipt; ``gasUsed`` is the gas that was used.
 
     Raises:
         ChainError: The transaction failed in its block.
@@ -74,7 +74,7 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
 def second_form(signature: str) -> str:
     """Returns the other valid signature of the same message by the same key (EIP-2).
 
-    Anyone can compute it without the key, so a contract that remembers signatures to stop replay must refuse it.
+    Anyone can compute it without the key. So a contract that stores signatures to prevent replay must refuse it.
     """
     v, r, s = vrs(signature)
     high = (_ORDER - int.from_bytes(s)).to_bytes(32)
@@ -83,7 +83,7 @@ def second_form(signature: str) -> str:
 
 @contextmanager
 def reverts(error: str) -> Iterator[None]:
-    """Expects that a contract refuses a call with one of its own errors.
+    """Checks that a contract refuses a call with one of its own errors.
 
     Args:
         error: The error's signature, for example ``"NotTheOwner()"``.

@@ -1,4 +1,4 @@
-"""What things will cost, before they are done, and why. Amounts are whole cents.
+"""Cost estimates with reasons, before anything is sent. Amounts are whole cents.
 
 Source: specification 8; reference facts 7.
 """
@@ -31,7 +31,7 @@ FREE: Final = frozenset(
         "wallets.get", "wallets.list",
     }
 )  # fmt: skip
-"""Verbs of a client that cost nothing."""
+"""Methods of a client that are free."""
 
 METERED: Final = frozenset(
     {
@@ -40,7 +40,7 @@ METERED: Final = frozenset(
         "usage_keys.update", "usage_keys.update_metadata", "usage_keys.delete", "wallets.create",
     }
 )  # fmt: skip
-"""Verbs of a client that cost one cent, when they succeed."""
+"""Methods of a client that cost one cent if they succeed."""
 
 
 GAS: Final[Mapping[str, int]] = {
@@ -58,22 +58,22 @@ GAS: Final[Mapping[str, int]] = {
     "usage_keys.delete": 79_000,
     "wallets.create": 240_000,
 }
-"""Gas of one change in ChainSecured mode, about: measured on the contract of the emulator. Every write's own preview
-tells it exactly."""
+"""Approximate gas of one change in ChainSecured mode, measured on the contract of the emulator. The preview of each
+write shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
-"""Gas of each of the first ten actions and wallets that a group is written with, about."""
+"""Approximate gas of each of the first ten actions and wallets in a write of a group."""
 
 _DAY_S: Final = 86_400
 
 
 def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
-    """Returns about how much gas a change takes in ChainSecured mode; 0 for what is no transaction.
+    """Returns about how much gas a change takes in ChainSecured mode; 0 for a call that is not a transaction.
 
     Args:
-        verb: As an account has it, for example ``groups.create``.
-        actions: How many actions a group gets.
-        wallets: How many wallets likewise.
+        verb: Method of an account, for example ``groups.create``.
+        actions: Number of actions that a group gets.
+        wallets: Number of wallets that a group gets.
     """
     gas = GAS.get(verb, 0)
     for members, one in ((actions, "groups.add_action"), (wallets, "groups.add_wallet")):
@@ -83,15 +83,15 @@ def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
 
 @dataclass(frozen=True)
 class Cost:
-    """An amount, or a range of amounts, and what it is for.
+    """An amount, or a range of amounts, and its reason.
 
     Attributes:
         cents: The likely amount.
         least: The least amount.
-        most: The most it can be as far as is known; None when nothing limits it.
-        calls: How many billed calls.
+        most: The highest amount as far as is known; None when there is no limit.
+        calls: Number of billed calls.
         gas: Gas on the chain, in units; 0 in API mode.
-        why: What it is for.
+        why: The reason, in words.
     """
 
     cents: int
@@ -131,15 +131,15 @@ class Cost:
 
 
 def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
-    """Returns what one management call costs, the further calls that it makes included.
+    """Returns the cost of one management call, including the further calls that it makes.
 
     Args:
-        verb: As a client has it, for example ``groups.create``.
-        actions: How many actions a group gets; beyond ten each is a call of its own.
-        wallets: How many wallets likewise.
+        verb: Method of a client, for example ``groups.create``.
+        actions: Number of actions that a group gets; each one beyond ten is a separate call.
+        wallets: Number of wallets that a group gets; each one beyond ten is a separate call.
 
     Raises:
-        InvalidArgument: A client has no such verb.
+        InvalidArgument: A client has no such method.
 
     Example:
         >>> str(of_call("groups.create", actions=12))
@@ -157,7 +157,7 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
 
 
 def of_seconds(seconds: float) -> int:
-    """Returns what a run of some seconds costs, in cents: one for each whole second, at least one.
+    """Returns the cost of a run in cents: one for each whole second, at least one.
 
     Example:
         >>> of_seconds(0.2), of_seconds(3.9)
@@ -173,12 +173,12 @@ def of_run(
     history: History | None = None,
     longest: float | None = None,
 ) -> Cost:
-    """Returns what one run will cost, from its past runs where there are some.
+    """Returns the cost of one run, estimated from past runs of the action if there are any.
 
     Args:
-        action: The action, for its past.
-        seconds: How long it takes, if that is known; no past is looked at then.
-        history: Where its past runs are.
+        action: The action whose past runs are used.
+        seconds: Length of the run, if it is known; past runs are not read then.
+        history: The record of past runs.
         longest: Seconds after which the service ends a run (``svc.node.limits().timeout_ms / 1000``).
     """
     most = None if longest is None else of_seconds(longest)
@@ -192,22 +192,22 @@ def of_run(
 
 
 def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
-    """Returns what many runs of an action will cost; arguments as for `of_run`."""
+    """Returns the cost of many runs of an action; arguments as for `of_run`."""
     one = of_run(action, **known)
     return one.times(count, why=f"{count} times {one.why}")
 
 
 def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: float = 0.0) -> Cost:
-    """Returns what a trigger's schedule will cost.
+    """Returns the cost of a trigger's schedule.
 
     Args:
         cron: Five fields, or six with seconds in front; UTC.
-        run: What one run costs; a cent when None (see `of_run`).
-        days: For how many days.
+        run: Cost of one run; a cent when None (see `of_run`).
+        days: Number of days.
         after: Unix seconds to count from.
 
     Raises:
-        InvalidCron: It is no schedule.
+        InvalidCron: It is not a schedule.
 
     Example:
         >>> str(of_schedule("0 * * * *", days=1))
@@ -219,10 +219,10 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
 
 
 def of_calls(calls: Mapping[str, int]) -> Cost:
-    """Returns what several calls cost together.
+    """Returns the total cost of several calls.
 
     Args:
-        calls: How many of each verb.
+        calls: Number of calls by method.
     """
     total = Cost.exactly(0)
     for verb, count in calls.items():

@@ -1,4 +1,4 @@
-"""What editors read to help with actions: TypeScript declarations of the service's functions and of what is around."""
+"""TypeScript declarations for editors: the service's functions and the globals of the runtime."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PROJECT: Final = {
         "checkJs": True,
         "noEmit": True,
         "strict": True,
-        # Parameters of main are whatever the caller sends; without this every one of them is an error.
+        # The caller chooses the parameters of main. Without this setting, each of them is an error.
         "noImplicitAny": False,
         "target": "esnext",
         "lib": ["esnext", "dom"],
         "types": [],
-        # Every action defines main: each file is a program of its own.
+        # Every action defines main, so each file must be a separate program.
         "moduleDetection": "force",
     },
     "include": ["*.js", FILE_NAME],
@@ -41,7 +41,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
 
     Args:
         vocabulary: The service's names; the neutral ones when None.
-        limits: What one run may use, for the comments; the service's usual limits when None.
+        limits: Limits of one run, for the comments; the service's usual limits when None.
     """
     words, most = vocabulary or Vocabulary(), limits or ActionLimits()
     space = words.namespace
@@ -91,5 +91,5 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Names that are not there and that no library of types declares, so that they can be declared as nothing."""
+    """Names that the runtime lacks and that no type library declares, so that they can be declared as missing."""
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -1,4 +1,4 @@
-"""How far a live service has moved away from what this package speaks: route by route, field by field.
+"""Differences between a live service and this package: route by route, field by field.
 
 The service describes itself (OpenAPI, specification 9.3); the wire models describe what the client sends and reads.
 """
@@ -23,11 +23,11 @@ Weight = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
-"""Another service, which the emulator describes in the same document."""
+"""Prefixes of another service, which the emulator describes in the same document."""
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Members of answers that the client can do without: extras of the emulator, and what statuses tell as well."""
+"""Optional members of answers: extras of the emulator, and values that the status also shows."""
 
 _MAX_DEPTH: Final = 12
 
@@ -43,7 +43,7 @@ class Drift(Model):
     """Method and path."""
 
     field: str = ""
-    """Where: ``request.name``, ``response[].name``, ``query.name``; empty for the route as a whole."""
+    """Place of the difference: ``request.name``, ``response[].name``, ``query.name``; empty for the whole route."""
 
     says: str
 
@@ -52,7 +52,7 @@ class Drift(Model):
 
 
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding when the clocks of service and machine are far apart, which makes signatures invalid."""
+    """Returns a finding when the clocks of service and machine differ so much that signatures become invalid."""
     svc.node.version()
     skew = svc.clock_skew
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
@@ -78,7 +78,7 @@ def live_drift(svc: Client) -> Listing[Drift]:
 
 
 def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
-    """Compares answers of a live service with recorded ones. Free; asks only what needs no account.
+    """Compares answers of a live service with recorded ones. Free; sends only requests that need no account.
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
@@ -101,7 +101,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
 
 
 def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> Iterator[Drift]:
-    """Yields the differences between an OpenAPI description and the wire models, heaviest first.
+    """Yields the differences between an OpenAPI description and the wire models, most severe first.
 
     Args:
         description: The description, OpenAPI 3.0 or 3.1.
@@ -166,7 +166,7 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
 
 
 def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """What the client sends, against what the service takes."""
+    """Compares what the client sends with what the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
         yield Drift(weight="breaks", route=route.name, field=f"{where}.{name}", says="the service requires it")
@@ -181,13 +181,13 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
-    """What the service answers, against what the client reads."""
+    """Compares what the service answers with what the client reads."""
     yield from _kinds(route, ours, live, where)
     if ours.get("items") and live.get("items"):
         yield from _read(route, ours["items"], live["items"], f"{where}[]")
         return
     if not live["members"]:
-        return  # an object that is not described further
+        return  # an object without a further description
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
@@ -219,7 +219,7 @@ class _Reader:
     """Reads JSON schemas with their references.
 
     Args:
-        document: Where references lead.
+        document: The document that contains the targets of references.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -243,7 +243,7 @@ class _Reader:
         return schema
 
     def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """Returns kinds, members, required members and items of a schema, all its alternatives together."""
+        """Returns types, members, required members and items of a schema, with all its alternatives combined."""
         schema = self.resolve(schema)
         shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:

@@ -1,4 +1,4 @@
-"""Files that are whole at every moment, also when the process is killed while it writes."""
+"""Atomic file writes: a file is complete at every moment, even if the process is killed during a write."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
-    """Writes a file; a crash leaves the old one or the new one, never a part.
+    """Writes a file atomically: after a crash, the file has its old or its new content, never a part of it.
 
     Args:
         path: The file.
-        text: What it will hold.
-        mode: Who may read it; its owner alone unless told otherwise.
+        text: The new content.
+        mode: File permissions; by default only the owner can read it.
 
     Raises:
         OSError: It cannot be written.
@@ -21,7 +21,7 @@ def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, whatever ends its lines
+        with os.fdopen(descriptor, "wb") as file:  # the same bytes on every system, whatever its line ending
             file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())

@@ -1,6 +1,6 @@
-"""What ran, how it went and what it cost: the local record of every run, and the runs of triggers beside it.
+"""Local record of every run, of triggers too: what ran, whether it succeeded and what it cost.
 
-The client writes the record (`svcnb.client.recorder`); this reads it.
+The client writes the record (`svcnb.client.recorder`); this module reads it.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _WANTED: Final = frozenset({"action", "key", "keys", "service", "status", "sourc
 
 
 class PastRun(Model):
-    """One run of the past."""
+    """One past run."""
 
     started_at: datetime
-    """When it was sent, in UTC."""
+    """Time at which it was sent, in UTC."""
 
     source: str
     """``client``, or ``trigger`` for a run of the triggers service."""
@@ -59,16 +59,16 @@ class PastRun(Model):
     """``success`` or ``failed``; a trigger's run may also be ``queued`` or ``running``."""
 
     params: Any = None
-    """What ``main`` received, without secrets."""
+    """Parameters of ``main``, without secrets."""
 
     response: Any = None
-    """What it answered, without secrets."""
+    """Its response, without secrets."""
 
     logs: str = ""
     error_type: str = ""
     error: str = ""
     elapsed: float = 0.0
-    """Seconds from sending to answer; for a trigger's run, from being taken to its end."""
+    """Seconds from the request to the answer; for a trigger's run, from its start to its end."""
 
     cost_cents: int = 0
     """Estimated cost in cents."""
@@ -80,16 +80,16 @@ class PastRun(Model):
 
     @property
     def ok(self) -> bool:
-        """Whether it went well."""
+        """Whether it succeeded."""
         return self.status == "success"
 
     def summary(self) -> dict[str, Any]:
-        """Returns what is the same in every run of the same program."""
+        """Returns the part that is the same in every run of the same program."""
         return {name: value for name, value in self.shown().items() if name not in _DIFFERS}
 
 
 class Spend(Model):
-    """What was spent on one action, key, day, service or trigger."""
+    """Spending on one action, key, day, service or trigger."""
 
     name: str
     runs: int
@@ -105,14 +105,14 @@ class Spend(Model):
 
 
 class Triggered(Protocol):
-    """What a client of the triggers service offers here."""
+    """The part of a client of the triggers service that this module uses."""
 
     def list(self) -> Iterable[Any]:
         """Returns the triggers."""
         ...
 
     def runs(self, trigger: Any, *, limit: int | None = 100) -> Iterable[Any]:
-        """Returns so many runs of one trigger, the newest first; all when None."""
+        """Returns at most `limit` runs of one trigger, newest first; all when None."""
         ...
 
 
@@ -120,11 +120,11 @@ class History(Checked):
     """The record of past runs.
 
     Args:
-        path: The file; the usual one when None.
+        path: The file; the default one when None.
 
     Raises:
-        ConfigError: There is no usual place on this machine, or recording is switched off. Every method raises it for
-            a file that is not a history.
+        ConfigError: This machine has no default place, or recording is switched off. Every method raises it for a file
+            that is not a history.
 
     Example:
         ``History().spend(by="day").to_frame()``
@@ -162,11 +162,11 @@ class History(Checked):
             key: Only with this key.
             keys: Only with keys of these hashes.
             service: Only of the service at this address, as ``client.base_url``.
-            status: Only those that went well, or those that did not.
-            source: Only of clients, only of triggers, or only those that the service alone recorded.
-            since: Only since then: a time, or a span back from now such as ``"7d"``.
-            until: Only before then.
-            limit: Most runs returned.
+            status: Only runs that succeeded, or only runs that did not.
+            source: Only runs of clients, only of triggers, or only those that only the service recorded.
+            since: Only runs after this: a time, or a time span back from now such as ``"7d"``.
+            until: Only runs before this.
+            limit: Maximum number of runs.
         """
         wanted = {
             "action": action, "key": key, "keys": keys, "service": service, "status": status, "source": source,
@@ -184,7 +184,7 @@ class History(Checked):
     def measures(self, **wanted: Any) -> DataFrame:
         """Returns times, lengths and costs of all past runs as a pandas frame, oldest first, for charts and statistics.
 
-        Reads numbers and names alone: a million runs take about 3 seconds of processor time and 70 MB.
+        Reads only numbers and names: a million runs take about 3 seconds of processor time and 70 MB.
 
         Args:
             wanted: As for `runs`, except that there is no limit.
@@ -194,20 +194,20 @@ class History(Checked):
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
-        """Adds up what runs cost: most expensive first, days in their order.
+        """Adds up the cost of runs. The most expensive group is first, but days are in their order.
 
         Args:
-            by: What to add up by: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
+            by: Group of each sum: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
             **wanted: As for `runs`, except that there is no limit; for example ``since="30d"``.
 
         Raises:
-            InvalidArgument: There is no such way to add up.
+            InvalidArgument: `by` is not one of these groups.
         """
         if by not in _GROUPS:
             raise InvalidArgument(f"spend cannot be added up by {by!r}", hint=f"Allowed are: {', '.join(_GROUPS)}.")
         where, values = _where(wanted)
         order = "name" if by == "day" else "cost_cents DESC, name"
-        query = (  # our own columns, and values that SQLite fills in
+        query = (  # column names of this module, and values that SQLite fills in
             f"SELECT {_GROUPS[by]} AS name, count(*) AS runs, sum(status = 'failed') AS failed, "  # noqa: S608 - our own names; values are bound
             f"sum(elapsed) AS seconds, sum(cost_cents) AS cost_cents FROM runs {where} GROUP BY 1 ORDER BY {order}"
         )
@@ -219,29 +219,29 @@ class History(Checked):
         return int(self._one(f"SELECT coalesce(sum(cost_cents), 0) FROM runs {where}", values))  # noqa: S608 - our own
 
     def count(self, **wanted: Any) -> int:
-        """Returns how many runs were recorded; arguments as for `spend`."""
+        """Returns the number of recorded runs; arguments as for `spend`."""
         where, values = _where(wanted)
         return int(self._one(f"SELECT count(*) FROM runs {where}", values))  # noqa: S608 - our own names
 
     def seconds_of(self, action: ActionRef) -> list[float]:
-        """Returns how long the successful runs of an action took, in seconds, shortest first."""
+        """Returns the durations of the successful runs of an action, in seconds, shortest first."""
         query = "SELECT elapsed FROM runs WHERE cid = ? AND status = 'success' ORDER BY elapsed"
         return [row["elapsed"] for row in self._all(query, (raw_cid(action),))]
 
     def add_trigger_runs(
         self, triggers: Triggered, *, only: Iterable[Any] | None = None, service: str = "", limit: int | None = None
     ) -> int:
-        """Reads runs of triggers into the record, where they stand beside the client's own. May be repeated.
+        """Reads runs of triggers into the record, in addition to the client's own runs. Can be repeated.
 
         Args:
             triggers: A client of the triggers service.
             only: The triggers to read; all when None.
             service: Address of the service that runs their actions, as ``client.base_url``. Reports count only runs
                 whose service is known.
-            limit: Newest runs of each trigger that are read; all when None.
+            limit: Maximum number of runs of each trigger, newest first; all when None.
 
         Returns:
-            How many runs were read.
+            Number of runs that were read.
         """
         rows = [
             triggered(trigger, run, service)
@@ -253,28 +253,28 @@ class History(Checked):
         return len(rows)
 
     def add_service_runs(self, rows: Iterable[Mapping[str, Any]], *, service: str) -> int:
-        """Adds the runs that an emulator recorded itself. May be repeated.
+        """Adds the runs that an emulator recorded. Can be repeated.
 
-        Runs that are recorded already get the amount that was really charged.
+        Runs that are recorded already get the amount that was charged.
 
         Args:
-            rows: What ``GET /_emulator/runs`` lists.
+            rows: The answer of ``GET /_emulator/runs``.
             service: Address of the emulator, as ``client.base_url``.
 
         Returns:
-            How many runs were not recorded before.
+            Number of runs that were not recorded before.
         """
         with closing(self._connect()) as connection:
             return add_served(connection, rows, service)
 
     def merge(self, *files: str | Path) -> Merged:
-        """Adds what other machines recorded. May be repeated: what is recorded already is not added again.
+        """Adds the records of other machines. Can be repeated: a recorded run is not added again.
 
         Args:
             *files: History files of other machines. They are not changed.
 
         Returns:
-            How many runs and ledger entries were added.
+            Number of runs and ledger entries that were added.
 
         Raises:
             ConfigError: A file does not exist or is not a history file; nothing was added then.
@@ -285,19 +285,19 @@ class History(Checked):
     def ledger(
         self, *, service: str, since: datetime | None = None, until: datetime | None = None
     ) -> list[LedgerEntry]:
-        """Returns fees, payments and balances that clients noted, oldest first.
+        """Returns fees, payments and balances that clients recorded, oldest first.
 
         Args:
             service: Address of the service, as ``client.base_url``.
-            since: Only since then.
-            until: Only before then.
+            since: Only entries after this.
+            until: Only entries before this.
         """
         query = "SELECT * FROM ledger WHERE base_url = ? AND at >= ? AND at < ? ORDER BY at, id"
         begin, end = (since.timestamp() if since else 0.0), (until.timestamp() if until else float("inf"))
         return [LedgerEntry.of(row) for row in self._all(query, (service, begin, end))]
 
     def remember_keys(self, service: str, account: str, names: Mapping[str, str]) -> None:
-        """Remembers which account keys belong to, so that runs of a deleted key are still counted.
+        """Records the account that keys belong to, so that runs of a deleted key are still counted.
 
         Args:
             service: Address of the service.
@@ -309,23 +309,23 @@ class History(Checked):
             connection.executemany("INSERT OR REPLACE INTO account_keys VALUES (?, ?, ?, ?)", rows)
 
     def remembered_keys(self, service: str, account: str) -> dict[str, str]:
-        """Returns the names of all keys that are known to belong to an account, by their hashes."""
+        """Returns the names of all known keys of an account, by their hashes."""
         query = "SELECT key_hash, name FROM account_keys WHERE base_url = ? AND account = ?"
         return {row["key_hash"]: row["name"] for row in self._all(query, (service, account))}
 
     def account_of(self, service: str, key_hash: str) -> str | None:
-        """Returns the account that a key is known to belong to; None when it was never seen at this service."""
+        """Returns the account that a key belongs to; None when the key was never seen at this service."""
         query = "SELECT account FROM account_keys WHERE base_url = ? AND key_hash = ?"
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 
     def clear(self, *, before: datetime | None = None) -> int:
-        """Forgets runs for good.
+        """Deletes runs permanently.
 
         Args:
-            before: Only runs that began before then; all when None.
+            before: Only runs that began before this; all when None.
 
         Returns:
-            How many were forgotten.
+            Number of deleted runs.
         """
         until = before.timestamp() if before else float("inf")
         with closing(self._connect()) as connection:
@@ -371,7 +371,7 @@ class History(Checked):
 
 
 def _where(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    """The condition for runs that are wanted, and its values."""
+    """The SQL condition for the selected runs, and its values."""
     if unknown := set(wanted) - _WANTED:
         raise InvalidArgument(
             f"runs cannot be chosen by {', '.join(sorted(unknown))}", hint=f"Allowed are: {', '.join(sorted(_WANTED))}."

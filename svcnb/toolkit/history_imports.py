@@ -1,4 +1,4 @@
-"""Adds runs from elsewhere to the local record: of triggers, of an emulator, of other machines."""
+"""Adds runs from other sources to the local record: of triggers, of an emulator, of other machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.
 
 
 class Merged(NamedTuple):
-    """What `History.merge` added."""
+    """Numbers of what `History.merge` added."""
 
     runs: int
     entries: int
@@ -28,14 +28,14 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A fee, a payment or a balance that a client noted.
+    """A fee, a payment or a balance that a client recorded.
 
     Attributes:
-        at: When, in UTC.
+        at: Its time, in UTC.
         key_hash: Hash of the key that made the call.
         kind: ``fee``, ``payment`` or ``balance``.
         name: Name of the call.
-        cents: Amount in cents; of a balance the credit, negative when something is owed.
+        cents: Amount in cents; for a balance the credit, negative for a debt.
         subject: Hash of the usage key that the call created; empty for all other calls.
     """
 
@@ -54,7 +54,7 @@ class LedgerEntry:
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Returns one run of a trigger as a row; a successful one is priced as an execution of its length."""
+    """Returns one run of a trigger as a row. The price of a successful run is that of an execution of its length."""
     elapsed = float(run.seconds or 0.0)
     started = run.started_at.timestamp() if run.started_at else 0.0
     error = str(run.error or "")
@@ -81,7 +81,7 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. What an emulator reported about the same executions stays: the key and the amount."""
+    """Adds runs of triggers. Keeps the key and the amount that an emulator reported about the same executions."""
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -94,7 +94,7 @@ def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, An
 
 
 def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]], service: str) -> int:
-    """Adds the runs of an emulator's own record; returns how many were new."""
+    """Adds the runs of an emulator's own record; returns the number of new ones."""
     connection.execute("BEGIN IMMEDIATE")
     [before] = connection.execute("SELECT count(*) FROM runs").fetchone()
     for row in rows:
@@ -157,7 +157,7 @@ _SAME: Final = (
     "SELECT 1 FROM main.runs AS mine WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source "
     "AND mine.run_id = '' AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash"
 )
-_MERGE_RUNS: Final = (  # our own columns
+_MERGE_RUNS: Final = (  # column names of this module
     f"INSERT OR IGNORE INTO main.runs ({_NAMES}) SELECT {_NAMES} FROM other.runs AS theirs "  # noqa: S608 - our own names
     f"WHERE {_NUMBERS.format('theirs')} AND typeof(theirs.cost_cents) = 'integer' "
     f"AND (theirs.run_id <> '' OR NOT EXISTS ({_SAME})) ORDER BY theirs.started_at"
@@ -179,7 +179,7 @@ def _no_history(file: Path, why: object) -> ConfigError:
 
 
 def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
-    """An emulator's own record of one execution as a row. A run of a trigger has its id as correlation id."""
+    """Returns an emulator's record of one execution as a row. For a trigger, the run's id is the correlation id."""
     error = str(row["error"] or "")
     return storable(
         {
@@ -204,7 +204,7 @@ def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
 
 
 def _join_triggered(connection: sqlite3.Connection) -> None:
-    """Makes one row of a trigger's run and the emulator's record of its executions, of which each retry is one."""
+    """Combines a trigger's run and the emulator's record of its executions (one for each retry) into one row."""
     served = connection.execute(
         "SELECT trigger_id, max(key_hash), max(base_url), sum(cost_cents) FROM runs "
         "WHERE source = 'service' AND run_id <> '' AND trigger_id <> '' GROUP BY trigger_id"

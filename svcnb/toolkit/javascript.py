@@ -1,4 +1,4 @@
-"""JavaScript, parsed: its syntax tree, what each scope declares, and which names are declared nowhere."""
+"""JavaScript parser: the syntax tree, the declarations of each scope, and the undeclared names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Binding:
     Attributes:
         name: The name.
         node: Where it is declared.
-        value: What it is first given, if that stands beside it.
+        value: Its initial value, if the declaration contains one.
         kind: ``var``, ``let``, ``const``, ``function``, ``class``, ``parameter`` or ``import``.
     """
 
@@ -42,7 +42,7 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """A piece of a program with declarations of its own."""
+    """A scope: a part of a program with its own declarations."""
 
     node: Node
     parent: Scope | None
@@ -50,11 +50,11 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """Whether ``var`` belongs here."""
+        """Whether this scope holds declarations with ``var``."""
         return self.parent is None or self.node.type in FUNCTIONS
 
     def find(self, name: str) -> Binding | None:
-        """Returns what a name means here, None when it is declared nowhere."""
+        """Returns the declaration of a name in this scope; None when it is not declared."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings:
@@ -86,7 +86,7 @@ class Script:
         source: JavaScript, as a classic script with imports.
 
     Raises:
-        ImportError: The parser is not installed; the message says which extra brings it.
+        ImportError: The parser is not installed; the message says which extra contains it.
     """
 
     def __init__(self, source: str) -> None:
@@ -113,7 +113,7 @@ class Script:
         return node.start_point[0] + 1, len(before.decode("utf-8", "replace")) + 1
 
     def walk(self, start: Node | None = None) -> Iterator[Node]:
-        """Yields a node and all below it, in the order of the source."""
+        """Yields a node and all its descendants, in the order of the source."""
         todo = [start or self.root]
         while todo:
             node = todo.pop()
@@ -121,7 +121,7 @@ class Script:
             todo.extend(reversed(node.children))
 
     def free(self) -> list[Reference]:
-        """Returns the uses of names that are declared nowhere in the source."""
+        """Returns the uses of names that the source does not declare."""
         return [reference for reference in self.references if reference.scope.find(reference.name) is None]
 
     def scope_at(self, node: Node) -> Scope:
@@ -134,14 +134,14 @@ class Script:
         return self.top
 
     def function_around(self, node: Node) -> Node | None:
-        """Returns the innermost function around a node, None at the top level."""
+        """Returns the innermost function around a node; None at the top level."""
         at = node.parent
         while at is not None and at.type not in FUNCTIONS:
             at = at.parent
         return at
 
     def broken(self) -> Iterator[Node]:
-        """Yields the places that are no JavaScript."""
+        """Yields the places that are not valid JavaScript."""
         if self.root.has_error:
             yield from (node for node in self.walk() if node.type == "ERROR" or node.is_missing)
 
@@ -253,7 +253,7 @@ class _Walk:
                     self._bind(name, scope, "import", None)
 
     def _pattern(self, node: Node, scope: Scope, kind: str, value: Node | None) -> None:
-        """Declares every name of a pattern; defaults and computed names in it are uses."""
+        """Declares every name of a pattern. Defaults and computed names in it are uses."""
         match node.type:
             case "identifier" | "shorthand_property_identifier_pattern":
                 self._bind(node, scope, kind, value)

@@ -1,6 +1,6 @@
-"""Finds what will go wrong with an action before it runs: names that are not there, keys that leak, limits exceeded.
+"""Finds errors in an action before it runs: missing names, leaked keys, exceeded limits.
 
-Read with a real parser, never by text search, so that strings, comments and shadowed names raise no alarm.
+It uses a parser and not a text search, so strings, comments and shadowed names cause no false findings.
 
 Source: specification 1.6, 1.8, 1.9; reference facts 5.1 to 5.7.
 """
@@ -20,18 +20,18 @@ __all__ = ["Finding", "LintReport", "Severity", "lint"]
 def lint(
     action: Action | str, *, vocabulary: Vocabulary | None = None, limits: ActionLimits | None = None
 ) -> LintReport:
-    """Looks through an action.
+    """Checks an action.
 
     Args:
         action: The action, or its source.
         vocabulary: The service's names; the neutral ones when None.
-        limits: What one run may use; the service's usual limits when None.
+        limits: Limits of one run; the service's usual limits when None.
 
     Returns:
-        What was found; empty when nothing was.
+        The findings; empty when there are none.
 
     Raises:
-        ImportError: The parser is not installed; the message says which extra brings it.
+        ImportError: The parser is not installed; the message says which extra contains it.
 
     Example:
         >>> lint("const run = () => 1").codes  # doctest: +SKIP

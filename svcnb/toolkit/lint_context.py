@@ -1,4 +1,4 @@
-"""What the rules of the linter look at: an action, parsed, with the service's functions that it calls."""
+"""Input of the linter's rules: a parsed action, with its calls of the service's functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ServiceCall:
 
 @dataclass(frozen=True)
 class Context:
-    """What rules look at."""
+    """Input of the rules."""
 
     script: Script
     source: str
@@ -41,7 +41,7 @@ class Context:
 
     @cached_property
     def main(self) -> Node | None:
-        """The function that is called; None when there is none, or it is no plain function."""
+        """The function that is called; None when there is none, or it is not a plain function."""
         binding = self.script.top.bindings.get("main")
         found = binding.value if binding else None
         return found if found is not None and found.type in FUNCTIONS else None
@@ -60,7 +60,7 @@ class Context:
         return found
 
     def member_of_actions(self, node: Node) -> str | None:
-        """The name of the service's function that an expression means, None when it means something else."""
+        """The name of the service's function that an expression refers to; None when it refers to something else."""
         if node.type == "identifier":  # const { getPrivateKey } = Svc.Actions
             binding = self.script.scope_at(node).find(self.script.text(node))
             inside = binding is not None and binding.node.type == "shorthand_property_identifier_pattern"

@@ -1,4 +1,4 @@
-"""What a linter of actions found, and how it is shown."""
+"""Findings of the linter of actions, and their display."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Severity = Literal["error", "warning"]
 
 
 class Finding(Model):
-    """One thing that a linter found."""
+    """One finding of the linter."""
 
     severity: Severity
-    """``error`` for what fails when it runs, ``warning`` for what may."""
+    """``error`` if a run fails, ``warning`` if it may fail."""
 
     code: str
     """A fixed name, for example ``main_missing``."""
@@ -34,11 +34,11 @@ class Finding(Model):
 
 
 class LintReport(Sequence[Finding]):
-    """What a linter found in one action, in the order of the source.
+    """Findings in one action, in the order of the source.
 
     Args:
-        findings: What was found.
-        name: What to call the action.
+        findings: The findings.
+        name: Name of the action.
     """
 
     def __init__(self, findings: Iterable[Finding], name: str = "") -> None:
@@ -57,22 +57,22 @@ class LintReport(Sequence[Finding]):
 
     @property
     def errors(self) -> list[Finding]:
-        """What fails when it runs."""
+        """Findings that make a run fail."""
         return [each for each in self._findings if each.severity == "error"]
 
     @property
     def warnings(self) -> list[Finding]:
-        """What may be wrong."""
+        """Findings that may be a problem."""
         return [each for each in self._findings if each.severity == "warning"]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found that fails."""
+        """Whether there are no errors."""
         return not self.errors
 
     @property
     def codes(self) -> list[str]:
-        """The names of what was found, in order."""
+        """The codes of the findings, in order."""
         return [each.code for each in self._findings]
 
     def __repr__(self) -> str:

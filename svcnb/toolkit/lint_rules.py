@@ -26,7 +26,7 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules. What is no JavaScript is told alone, since the rest would be guesswork."""
+    """Applies all rules. Reports only syntax errors if there are any, because other findings would be unreliable."""
     yield from sizes(context)
     broken = list(syntax(context))
     if broken:
@@ -53,7 +53,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
 
 
 def sizes(context: Context) -> Iterator[Finding]:
-    """The source is larger than the service takes."""
+    """Finds a source that is larger than the service accepts."""
     size = len(context.script.bytes)
     if size > context.limits.max_code_length:
         message = f"the source has {size} bytes, at most {context.limits.max_code_length} are accepted"
@@ -61,7 +61,7 @@ def sizes(context: Context) -> Iterator[Finding]:
 
 
 def syntax(context: Context) -> Iterator[Finding]:
-    """What is no JavaScript."""
+    """Finds syntax errors."""
     for node in context.script.broken():
         near = context.script.text(node).strip().split("\n")[0][:40]
         what = f"a {node.type!r} is missing here" if node.is_missing else f"this is no JavaScript: {near!r}"
@@ -69,7 +69,7 @@ def syntax(context: Context) -> Iterator[Finding]:
 
 
 def main(context: Context) -> Iterator[Finding]:
-    """`main` is missing, takes too much, or is called by the source itself."""
+    """Finds a missing `main`, one with too many parameters, and one that the source calls."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
         hint = "Define it: async function main(params) { ... }. Its return value is the response."
@@ -86,7 +86,7 @@ def main(context: Context) -> Iterator[Finding]:
 
 
 def modules(context: Context) -> Iterator[Finding]:
-    """Imports without an exact version, dynamic imports, exports."""
+    """Finds imports without an exact version, dynamic imports, and exports."""
     for node in context.script.walk():
         if node.type == "export_statement":
             yield context.find(node, "error", "export", "an action is a script and exports nothing", "Leave it out.")
@@ -101,7 +101,7 @@ def modules(context: Context) -> Iterator[Finding]:
 
 
 def awaits(context: Context) -> Iterator[Finding]:
-    """`await` outside every function: a script has none."""
+    """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
             yield context.find(
@@ -110,7 +110,7 @@ def awaits(context: Context) -> Iterator[Finding]:
 
 
 def names(context: Context) -> Iterator[Finding]:
-    """Names that nothing declares."""
+    """Finds undeclared names."""
     known = GLOBALS | set(namespaces(context.vocabulary)) | {"main"}
     seen: set[str] = set()
     for reference in context.script.free():
@@ -134,7 +134,7 @@ def names(context: Context) -> Iterator[Finding]:
 
 
 def members(context: Context) -> Iterator[Finding]:
-    """Functions that the service does not have."""
+    """Finds functions that the service does not have."""
     space, script = context.vocabulary.namespace, context.script
     for node in script.walk():
         if node.type != "member_expression":
@@ -157,7 +157,7 @@ def members(context: Context) -> Iterator[Finding]:
 
 
 def arguments(context: Context) -> Iterator[Finding]:
-    """Calls of the service's functions with other arguments than they take."""
+    """Finds calls of the service's functions with wrong arguments."""
     for call in context.calls:
         wanted = call.function.parameters
         example = f"{call.function.name}({{ {', '.join(wanted)} }})" if wanted else f"{call.function.name}()"
@@ -179,7 +179,7 @@ def arguments(context: Context) -> Iterator[Finding]:
 
 
 def waiting(context: Context) -> Iterator[Finding]:
-    """Promises of the service that nobody waits for."""
+    """Finds promises of the service's functions that are not awaited."""
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} answers a promise, and nothing waits for it"
@@ -187,7 +187,7 @@ def waiting(context: Context) -> Iterator[Finding]:
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
-    """Promises of `fetch` and of the action's own async functions that nothing waits for."""
+    """Finds promises of `fetch` and of the action's own async functions that are not awaited."""
     script = context.script
     for node in script.walk():
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
@@ -205,7 +205,7 @@ def _is_async(node: Node | None) -> bool:
 
 
 def text_as_code(context: Context) -> Iterator[Finding]:
-    """`eval` and `new Function`."""
+    """Finds `eval` and `new Function`."""
     for node in context.script.walk():
         called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
         if node.type in {"call_expression", "new_expression"} and called is not None:
@@ -218,7 +218,7 @@ def text_as_code(context: Context) -> Iterator[Finding]:
 
 
 def counts(context: Context) -> Iterator[Finding]:
-    """More key operations or requests than one run may make."""
+    """Finds more key operations or requests than one run may make."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
         node
@@ -243,17 +243,17 @@ def counts(context: Context) -> Iterator[Finding]:
 
 
 def leaks(context: Context) -> Iterator[Finding]:
-    """Private keys that leave the action: in its response, its logs, or a request."""
+    """Finds private keys that leave the action: in its response, its logs, or a request."""
     yield from Leaks(context).find()
 
 
 def decrypted(context: Context) -> Iterator[Finding]:
-    """Decrypted texts in the logs, which everyone who may run the action reads."""
+    """Finds decrypted texts in the logs, which everyone who may run the action can read."""
     yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:
-    """Secrets written into the source, which everybody who may run it can read."""
+    """Finds secrets in the source, which everyone who may run it can read."""
     for node in context.script.walk():
         if node.type not in {"variable_declarator", "pair"}:
             continue
@@ -267,7 +267,7 @@ def embedded(context: Context) -> Iterator[Finding]:
             yield context.find(value, "warning", "secret_in_source", message, hint)
 
 
-# --- looking around -------------------------------------------------------------------------------------------------
+# --- syntax helpers -------------------------------------------------------------------------------------------------
 
 
 def _assigned_to_global(context: Context, name: str) -> bool:
@@ -281,7 +281,7 @@ def _assigned_to_global(context: Context, name: str) -> bool:
 
 
 def _is_typeof(node: Node) -> bool:
-    """Whether a name only stands in ``typeof name``, which fails for none."""
+    """Whether a name is only used in ``typeof name``, which never fails."""
     parent = node.parent
     operator = parent.child_by_field_name("operator") if parent is not None else None
     return operator is not None and operator.type == "typeof"
@@ -305,7 +305,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Names of an object literal's members, and whether others may join at run time."""
+    """Names of an object literal's members, and whether others may be added at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":
@@ -321,7 +321,7 @@ def _members(context: Context, node: Node) -> tuple[list[str], bool]:
 
 
 def _is_awaited(node: Node) -> bool:
-    """Whether something is done with a promise: awaited, returned, chained, kept, or handed on."""
+    """Whether a promise is used: awaited, returned, chained, stored, or passed on."""
     parent = node.parent
     while parent is not None and parent.type == "parenthesized_expression":
         parent = parent.parent

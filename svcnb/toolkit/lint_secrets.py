@@ -1,4 +1,4 @@
-"""Follows private keys through an action: from where they are asked for to where they must not go."""
+"""Data flow of private keys through an action: from the calls that return them to the places they must not reach."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CARRIERS: Final = frozenset(
         "spread_element", "template_string", "template_substitution", "ternary_expression", "sequence_expression",
     }
 )  # fmt: skip
-"""Expressions that hold what their parts hold."""
+"""Expressions that contain the values of their parts."""
 
 _SECRET_MEMBERS: Final = frozenset({"privateKey", "mnemonic", "_signingKey", "_mnemonic"})
 _PASSING: Final = frozenset({"JSON.stringify", "String", "Object.assign", "Object.entries", "Object.values", "btoa"})
-"""Functions whose answer holds what they are given."""
+"""Functions whose result contains their arguments."""
 
 _MAX_ROUNDS: Final = 8
 
 
 class Leaks:
-    """One look for leaks.
+    """One search for leaks.
 
     Args:
         context: The action.
-        decrypted: Follow decrypted texts in the place of private keys.
+        decrypted: Whether to follow decrypted texts instead of private keys.
     """
 
     def __init__(self, context: Context, *, decrypted: bool = False) -> None:
@@ -48,7 +48,7 @@ class Leaks:
         self._spread()
 
     def find(self) -> Iterator[Finding]:
-        """Yields where a key goes that should stay."""
+        """Yields the places where a key leaves the action."""
         context = self._context
         for node in self._script.walk():
             if node.type == "return_statement" and self._in_main(node):
@@ -68,7 +68,7 @@ class Leaks:
             yield from self._leak(body, [body], "key_in_response", "the response")
 
     def find_in_logs(self) -> Iterator[Finding]:
-        """Yields where a decrypted text goes into the logs. In the response it may be what the action is for."""
+        """Yields the places where a decrypted text is logged. In the response it may be the purpose of the action."""
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None
             given = node.child_by_field_name("arguments")
@@ -84,7 +84,7 @@ class Leaks:
             yield self._context.find(at, "warning", code, f"a private key goes into {where}", hint)
 
     def _spread(self) -> None:
-        """Marks every name that holds a key, until no more are found."""
+        """Marks every name that holds a key. Repeats until it finds no more."""
         for _ in range(_MAX_ROUNDS):
             before = len(self._secret)
             for scope in self._script.scopes.values():
@@ -118,7 +118,7 @@ class Leaks:
                 return False
             owner = called.child_by_field_name("object")
             passed = self._script.text(called) in _PASSING and any(self._holds(part) for part in given.named_children)
-            # A method of the key's own text, such as key.slice(2), still tells the key.
+            # A method of the key's own text, such as key.slice(2), still reveals the key.
             return passed or (owner is not None and owner.type == "identifier" and self._holds(owner))
         return node.type in _CARRIERS and any(self._holds(part) for part in node.named_children)
 

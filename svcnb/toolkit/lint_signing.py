@@ -1,4 +1,4 @@
-"""Rules about what an action signs, and whom it believes: each was the mistake of a careless version of a recipe."""
+"""Rules about what an action signs and which input it trusts. Each rule covers a mistake of an insecure recipe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DOMAIN_AND_TYPES: Final = 2
 
 
 def believed_hosts(context: Context) -> Iterator[Finding]:
-    """An action that uses a key or a secret asks a host that its caller chooses."""
+    """Finds an action that uses a key or a secret and sends a request to a host that its caller chooses."""
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
     for node in context.script.walk():
@@ -38,7 +38,7 @@ def believed_hosts(context: Context) -> Iterator[Finding]:
 
 
 def typed_data(context: Context) -> Iterator[Finding]:
-    """EIP-712 signatures that count on every chain, or for ever."""
+    """Finds EIP-712 signatures that are valid on every chain, or without a time limit."""
     for node in context.script.walk():
         called = node.child_by_field_name("function") if node.type == "call_expression" else None
         member = called.child_by_field_name("property") if called is not None else None
@@ -73,7 +73,7 @@ def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
 
 
 def _beginnings(context: Context, node: Node) -> list[Node]:
-    """The parts with which the value of an expression may begin."""
+    """The nodes with which the value of an expression may begin."""
     if node.type in {"member_expression", "subscript_expression"}:
         return [owner] if (owner := node.child_by_field_name("object")) is not None else []
     if node.type == "template_string":
@@ -87,7 +87,7 @@ def _beginnings(context: Context, node: Node) -> list[Node]:
 
 
 def _literal(context: Context, node: Node) -> Node | None:
-    """The literal that an expression means, through the names of constants; None when it is made when it runs."""
+    """The literal that an expression means, with constants resolved; None when its value is only known at run time."""
     for _ in range(_MOST_STEPS):
         if node.type in {"object", "array"}:
             return node
@@ -99,7 +99,7 @@ def _literal(context: Context, node: Node) -> Node | None:
 
 
 def _names(context: Context, node: Node) -> set[str]:
-    """Names of an object's members. A spread may hold any, so it counts as all that are asked for."""
+    """Names of an object's members. A spread may contain any name, so it counts as all the requested names."""
     found = set()
     for child in node.named_children:
         key = child.child_by_field_name("key")
@@ -110,7 +110,7 @@ def _names(context: Context, node: Node) -> set[str]:
 
 
 def _fields(context: Context, types: Node) -> list[str] | None:
-    """Names of all fields of all types; None when one of them is made when it runs."""
+    """Names of all fields of all types; None when one of them is only known at run time."""
     found = []
     for pair in types.named_children:
         value = pair.child_by_field_name("value")

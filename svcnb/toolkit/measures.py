@@ -14,17 +14,17 @@ _NAMES: Final = {
     "status": "status",
     "cid": "cid",
     "key": "key_hash",
-    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # the last one: a name may hold any character
+    "action": "CASE WHEN action <> '' THEN action ELSE cid END",  # last: a name may contain any character
 }
 _SEPARATOR: Final = "\x1f"
 _ONE_TEXT: Final = f"printf('{_SEPARATOR.join(['%s'] * len(_NAMES))}', {', '.join(_NAMES.values())})"
-"""One text instead of five: the time goes into making Python objects."""
+"""One text instead of five, because most of the time is spent on the creation of Python objects."""
 
 _NUMBERS: Final = 4
 
 
 class _Codes(dict[bytes, int]):
-    """Numbers the texts that it is asked for, from 0 in the order of their first appearance."""
+    """Assigns numbers to texts, from 0, in the order of their first appearance."""
 
     def __missing__(self, text: bytes) -> int:
         self[text] = code = len(self)
@@ -40,8 +40,8 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
         values: The values.
 
     Returns:
-        A frame, oldest run first, with ``started_at`` (UTC), ``source``, ``status``, ``action`` (the name, or the CID
-        of an action without a name), ``elapsed`` (seconds), ``cost_cents``, ``cid`` and ``key`` (a hash).
+        A frame, oldest run first. Columns: ``started_at`` (UTC), ``source``, ``status``, ``elapsed`` (seconds),
+        ``cost_cents``, ``cid``, ``key`` (a hash) and ``action`` (the name, or the CID of an action without one).
     """
     import numpy as np
     import pandas as pd
@@ -53,7 +53,7 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
         usual, connection.text_factory = (
             connection.text_factory,
             known.__getitem__,
-        )  # SQLite hands over codes, not texts
+        )  # SQLite returns codes, not texts
         try:
             flat = chain.from_iterable(connection.execute(query, values))
             numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)

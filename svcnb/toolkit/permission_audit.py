@@ -1,4 +1,4 @@
-"""What an account's usage keys and groups permit, and which of it reaches further than somebody may have meant.
+"""Permissions of an account's usage keys and groups, and findings about permissions that may be too broad.
 
 Source: specification 1.6, 1.7, 2; reference facts 3.1 to 3.3, 4.2.
 """
@@ -22,28 +22,28 @@ from svcnb.protocol.durations import seconds
 Weight = Literal["danger", "warning", "note"]
 
 WEIGHTS: Final[tuple[Weight, ...]] = ("danger", "warning", "note")
-"""Heaviest first."""
+"""Most severe first."""
 
 
 class Finding(Model):
-    """One thing about an account's permissions that somebody should know."""
+    """One finding about an account's permissions."""
 
     weight: Weight
-    """``danger``: whoever holds this key, or writes this action, may take what is not theirs. ``warning``: it reaches
-    further than most set-ups need. ``note``: it does nothing, or no longer."""
+    """``danger``: the holder of this key, or the author of this action, can take assets of others. ``warning``: it
+    permits more than most accounts need. ``note``: it has no effect, or no longer has one."""
 
     code: str
-    """Its kind, by a fixed name."""
+    """Fixed name of its kind."""
 
     subject: str
     """The key or group."""
 
     text: str
-    """What it means, in a sentence."""
+    """Its meaning, in a sentence."""
 
 
 class KeyRights(Model):
-    """What one usage key may do."""
+    """Permissions of one usage key."""
 
     key: str
     key_hash: str
@@ -58,11 +58,11 @@ class KeyRights(Model):
 
 @dataclass(frozen=True)
 class Permissions:
-    """All that an account permits, as read at one moment.
+    """All permissions of an account, as read at one moment.
 
     Attributes:
         keys: The usage keys.
-        groups: The groups and what they permit.
+        groups: The groups and their permissions.
         wallets: The wallets.
         now: The service's time in Unix seconds.
     """
@@ -73,17 +73,17 @@ class Permissions:
     now: float
 
     def table(self) -> Listing[KeyRights]:
-        """Returns what each key may do, one row a key."""
+        """Returns the permissions of each key, one row for each key."""
         return Listing((_row(key) for key in self.keys), of="usage keys")
 
     def findings(self, *, expires_within: float | str | timedelta = "30d") -> Listing[Finding]:
-        """Returns what somebody should know, heaviest first.
+        """Returns the findings, most severe first.
 
         Args:
-            expires_within: Keys whose term ends within this span are mentioned.
+            expires_within: Time span; keys that expire within it are reported.
 
         Raises:
-            ValueError: That is no span of time.
+            ValueError: `expires_within` is not a time span.
         """
         soon = seconds(expires_within)
         found = [
@@ -112,7 +112,8 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # Numbers are given out in order, so one that is not there yet will be: the key waits for it.
+            # Numbers are assigned in order, so a missing number is assigned later. The key then has access to that
+            # group.
             text = f"it names {groups_in_words(dead)}: removed, or not made yet and then open to this key"
             yield _finding("note", "removed_groups", who, text)
         if key.may == "nothing but read":
@@ -139,7 +140,7 @@ class Permissions:
         return master_wallet_of(self.wallets)
 
     def _grants_itself(self, key: UsageKey) -> list[int]:
-        """The groups where a key may both permit an action and run it."""
+        """Groups where a key may both permit an action and run it."""
         return [
             group.id
             for group, _ in self.groups
@@ -149,7 +150,7 @@ class Permissions:
 
 
 def read_permissions(account: Any, *, now: float | None = None) -> Permissions:
-    """Reads an account; free in both modes.
+    """Reads an account. Free in both modes.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account that its owner opened.

@@ -1,6 +1,6 @@
 """An account's permissions as one matrix, and the fewest calls that change some of its cells.
 
-Rows are actions, wallets and usage keys, columns are groups. What a change costs and what to beware of is known before
+Rows are actions, wallets and usage keys; columns are groups. The cost of a change and its risks are known before
 anything is sent.
 """
 
@@ -20,14 +20,14 @@ from svcnb.toolkit.cost import Cost, of_call
 Kind: TypeAlias = Literal["action", "wallet", "key"]
 
 EVERY: Final = "*"
-"""The row that stands for every action, or every wallet of the account."""
+"""The row for every action, or every wallet of the account."""
 
 EVERY_GROUP: Final = 0
-"""The column that stands for every group; only keys have it."""
+"""The column for every group; only keys have it."""
 
 
 class Change(NamedTuple):
-    """One cell that is to be ticked or cleared."""
+    """One cell to tick or clear."""
 
     kind: Kind
     id: str
@@ -44,10 +44,10 @@ class Edit:
     """One call.
 
     Attributes:
-        verb: As a client has it, for example ``groups.add_action``.
+        verb: Method of a client, for example ``groups.add_action``.
         args: Positional arguments.
         options: Arguments by name.
-        cost: What it costs.
+        cost: Its cost.
     """
 
     verb: str
@@ -57,14 +57,14 @@ class Edit:
 
     @property
     def code(self) -> str:
-        """The call as Python, of a client named ``svc``."""
+        """The call as Python, for a client named ``svc``."""
         return self.code_of("svc")
 
     def code_of(self, subject: str) -> str:
         """The call as Python.
 
         Args:
-            subject: Name of what has the verb, for example ``mine`` for an account on the chain.
+            subject: Name of the object that has the method, for example ``mine`` for an account on the chain.
         """
         given = [repr(value) for value in self.args]
         given += [f"{name}={_shown(value)}" for name, value in self.options.items()]
@@ -76,13 +76,13 @@ class Edit:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Who may what in which group.
+    """Permissions of an account: which key may do what in which group.
 
     Attributes:
         groups: The groups, in the order of their numbers.
-        actions: What each group permits, by its number: hashed CIDs, or `EVERY`.
-        wallets: Likewise, addresses.
-        keys: The groups in which each key may execute, by its hash; `EVERY_GROUP` stands for all.
+        actions: The actions that each group permits, by its number: hashed CIDs, or `EVERY`.
+        wallets: The wallets that each group permits, by its number: addresses, or `EVERY`.
+        keys: The groups in which each key may execute, by its hash; `EVERY_GROUP` means all.
         cids: Raw CIDs that are known, by hash.
         master_wallet: The wallet whose private key is the account key; None for an account without one.
         names: Names of keys, by hash, for warnings.
@@ -105,7 +105,7 @@ class Matrix:
         cids: Mapping[str, str],
         master_wallet: str | None,
     ) -> Matrix:
-        """Reads what a client's listings returned."""
+        """Builds the matrix from the listings of a client."""
         held = list(groups)
         known = list(keys)
         return cls(
@@ -127,7 +127,7 @@ class Matrix:
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Whether a cell is ticked by itself; a wildcard elsewhere does not count."""
+        """Whether a cell itself is ticked; a wildcard elsewhere does not count."""
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())
@@ -137,7 +137,7 @@ class Matrix:
                 return group in self.keys.get(which, frozenset())
 
     def with_changes(self, changes: Iterable[Change]) -> Matrix:
-        """Returns the matrix as it would be.
+        """Returns the matrix after the changes.
 
         Raises:
             InvalidArgument: A change names no cell.
@@ -170,10 +170,10 @@ class Matrix:
             raise InvalidArgument("the account has no such key", hint=_AGAIN)
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
-        """Returns the fewest calls that make the changes: groups first, then keys.
+        """Returns the smallest list of calls that make the changes: groups first, then keys.
 
-        Members come and go one by one. Where "every" is involved, or an action is known by its hash alone, the group is
-        written anew with its complete list.
+        Members are added and removed one by one. If "every" is involved, or only the hash of an action is known, the
+        group is rewritten with its complete list.
 
         Raises:
             InvalidArgument: A change names no cell.
@@ -211,11 +211,11 @@ class Matrix:
         yield from singles
 
     def _entry(self, which: str) -> str:
-        """An entry of a complete list: beyond ten only raw CIDs can be added."""
+        """An entry of a complete list. After the first ten entries, only raw CIDs can be added."""
         return self.cids.get(which, which)
 
     def warnings(self) -> list[str]:
-        """Says what to beware of: wildcards, and groups that reach the account's master wallet."""
+        """Returns warnings about wildcards, and about groups that include the account's master wallet."""
         found: list[str] = []
         for key, groups in self.keys.items():
             if EVERY_GROUP in groups:
@@ -240,7 +240,7 @@ _AGAIN: Final = "The account has changed meanwhile: read it again."
 
 
 def cost_of(edits: Sequence[Edit]) -> Cost:
-    """Returns what calls cost together; nothing for none."""
+    """Returns the total cost of calls; nothing when there are none."""
     total = Cost.exactly(0)
     for edit in edits:
         total += edit.cost

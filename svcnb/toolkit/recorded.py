@@ -1,10 +1,9 @@
 """Recorded requests and answers of the live service.
 
-Each file of the folder `recordings` is one conversation: requests in order, and the answer to each. A conversation is
-replayed against any service, and the answers are compared by status, by members, and by the form of each value. The
-files were written from observations of the live service; `record` replaces them by what a service answers now.
-
-Secrets are never in a file: keys are named, and what looks like a secret in an answer is masked.
+Each file of the folder `recordings` is one conversation: requests in order, and the answer to each. A conversation can
+be replayed against any service. The answers are compared by status, by members, and by the form of each value. The
+files were written from observations of the live service. `record` replaces them with the current answers of a service.
+Files never contain secrets: keys are referenced by name, and values that look like secrets are masked in answers.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Members whose value is the same everywhere, not only its form."""
+"""Members whose value is compared, not only its form."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),
@@ -54,7 +53,7 @@ class Answer(NamedTuple):
 
 
 Send = Callable[[str, str, Mapping[str, str], bytes | None], Answer]
-"""Sends method, path with query, headers and body."""
+"""Function that sends a request: method, path with query, headers and body."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ class Difference:
     """One difference between a recorded answer and that of a service.
 
     Attributes:
-        title: What was asked.
+        title: Description of the request.
         route: Method and path.
-        field: Where: ``status``, ``header.NAME`` or ``body.MEMBER``.
+        field: Place of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
         says: The difference.
-        is_news: Whether the service only answers more than was recorded.
+        is_news: Whether the service only returns more than was recorded.
     """
 
     title: str
@@ -97,7 +96,7 @@ class Difference:
 
 
 def load(folder: Path = FOLDER) -> list[Conversation]:
-    """Reads the conversations of a folder, those that need nothing first.
+    """Reads the conversations of a folder. Those without requirements come first.
 
     Raises:
         ValueError: A file is not a conversation.
@@ -113,7 +112,7 @@ def load(folder: Path = FOLDER) -> list[Conversation]:
 
 
 def over_http(base_url: str) -> Send:
-    """Sends to a service.
+    """Sends requests to a service.
 
     Args:
         base_url: Its address, without ``/core/v1``.
@@ -132,7 +131,7 @@ def over_http(base_url: str) -> Send:
 def answers(
     conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
 ) -> Iterator[tuple[dict[str, Any], Answer]]:
-    """Has a conversation with a service.
+    """Replays a conversation with a service.
 
     Args:
         conversation: What is asked.
@@ -185,12 +184,12 @@ def record(
     key: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Path:
-    """Writes what a service answers, without secrets.
+    """Writes the answers of a service to a file, without secrets.
 
     Args:
         conversation: What is asked.
         send: Sends a request.
-        folder: Where the file is written; it is made if it is missing.
+        folder: Folder of the file; created if it is missing.
         source: Where the answers come from, for the file.
         key: As of `answers`.
         vocabulary: As of `answers`.
@@ -224,7 +223,7 @@ def _renamed(body: Any, names: Vocabulary) -> Any:
 
 
 def _filled(value: Any, kept: Mapping[str, Any]) -> Any:
-    """A value with what earlier answers gave: ``{name}`` as it came, ``{name:number}`` as a number."""
+    """A value with values from earlier answers filled in: ``{name}`` unchanged, ``{name:number}`` as a number."""
     if isinstance(value, dict):
         return {name: _filled(item, kept) for name, item in value.items()}
     if isinstance(value, list):

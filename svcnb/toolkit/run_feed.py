@@ -1,7 +1,7 @@
-"""Every run that can be seen from here, as one list: the local record, an emulator's own record, and runs of triggers.
+"""All visible runs as one list: the local record, an emulator's own record, and runs of triggers.
 
-A run of this client on an emulator stands in two records; it is one entry, by the id of its request. So does a run of
-a trigger: the emulator knows it by its correlation id.
+A run of this client on an emulator is in two records. The list has one entry for it, matched by the id of its request.
+A run of a trigger is also in two records. The emulator's record has it under its correlation id.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
 NEWEST: Final = 1_000
-"""Runs that are read of each record."""
+"""Number of runs that are read from each record."""
 
 Origin = Literal["client", "service", "trigger"]
 
 
 class SeenRun(Model):
-    """One run, whoever recorded it."""
+    """One run, from any of the records."""
 
     id: str
     """Id of its request, or of the trigger's run."""
 
     request_id: str = ""
-    """Id of the request that ran it, as far as it is known: its timeline and logs stand under that."""
+    """Id of the request that ran it, if known. Its timeline and logs have this id."""
 
     origin: Origin
     """``client`` when this machine's clients ran it, ``trigger`` for runs of triggers, ``service`` for all others."""
 
     started_at: float
-    """Unix seconds, by the clock of whoever recorded it."""
+    """Unix seconds, by the clock of the recording machine."""
 
     action: str = ""
     cid: str = ""
@@ -47,14 +47,14 @@ class SeenRun(Model):
     """Seconds."""
 
     cost_cents: int = 0
-    """What was charged, or estimated where the service did not tell."""
+    """Charged amount, or an estimate if the service did not return it."""
 
     error: str = ""
     traced: bool = False
-    """Whether a timeline can be asked for."""
+    """Whether a timeline is available."""
 
     past: PastRun | None = None
-    """What this machine recorded of it: parameters and response, without secrets."""
+    """This machine's record of it: parameters and response, without secrets."""
 
     quiet = frozenset({"id", "started_at", "elapsed", "past"})
 
@@ -65,7 +65,7 @@ class RunFeed:
     Args:
         client: The service; its control token opens an emulator's record.
         history: The local record; the client's own when None, and none when recording is switched off.
-        triggers: A client of the triggers service, whose runs are read too.
+        triggers: A client of the triggers service; its runs are read too.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:
@@ -108,7 +108,7 @@ class RunFeed:
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
-        """Returns what a run printed, also one that failed where the service kept it."""
+        """Returns the output of a run. For a failed run, only if the service kept it."""
         if run.request_id and self._plane is not None:
             try:
                 return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])
@@ -131,10 +131,10 @@ class RunFeed:
         try:
             rows: list[dict[str, Any]] = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
         except ControlRefused:
-            self._plane = None  # no emulator, or one that does not let us look: it will not change its mind
+            self._plane = None  # not an emulator, or access refused: both are permanent
             return []
         except EmulatorUnreachable as error:
-            # Whether an emulator or a live service ought to be there is not known here.
+            # This code cannot determine whether the address should be an emulator or a live service.
             raise EmulatorUnreachable(
                 f"nothing answers at {self._client.base_url}, so its runs cannot be read",
                 hint="Check the address and that the service is running, then read again.",
@@ -200,12 +200,12 @@ def _of_service(row: Mapping[str, Any]) -> SeenRun:
 
 
 def _merged(local: SeenRun, served: SeenRun) -> SeenRun:
-    """The client knows names and values, the service how it went and what it cost."""
+    """Merges two entries: names and values from the client, result and cost from the service."""
     kept = {"status": served.status, "cost_cents": served.cost_cents, "traced": served.traced}
     return local.model_copy(update={**kept, "error": served.error or local.error, "elapsed": served.elapsed})
 
 
 def _executed(run: SeenRun, executed: SeenRun) -> SeenRun:
-    """The triggers service knows what it is called, the emulator whose key it was, what it cost and what it did."""
+    """Merges two entries: the name from the triggers service; id, key and cost from the emulator."""
     kept = {name: getattr(executed, name) for name in ("request_id", "key_hash", "cost_cents", "traced")}
     return run.model_copy(update=kept)

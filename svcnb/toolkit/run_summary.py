@@ -1,4 +1,4 @@
-"""Runs added up for drawing: how many when, how long they took, what they cost."""
+"""Summary of runs for charts: counts over time, durations and cost."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _TOP: Final = 5
 
 @dataclass(frozen=True)
 class Bucket:
-    """The runs of one stretch of time.
+    """The runs of one time span.
 
     Attributes:
         at: Its beginning in Unix seconds.
-        succeeded: Runs that went well.
-        failed: Runs that did not, refused ones too.
+        succeeded: Runs that succeeded.
+        failed: Runs that failed, refused ones included.
     """
 
     at: float
@@ -33,16 +33,16 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Summary:
-    """What many runs amount to.
+    """Summary of many runs.
 
     Attributes:
-        count: How many there are.
-        succeeded: How many went well.
+        count: Number of runs.
+        succeeded: Number of successful runs.
         width_s: Seconds that one bucket covers.
         buckets: The time line, oldest first, without gaps.
-        latency_s: Percentile of the runs that went well, and its seconds; the last is the slowest (100).
+        latency_s: Percentiles of the successful runs, each with its seconds; the last is the slowest (100).
         spend: Name of the action and cents, most expensive first.
-        total_cents: What all of them cost.
+        total_cents: Total cost of all runs.
     """
 
     count: int
@@ -55,7 +55,7 @@ class Summary:
 
 
 def summarise(runs: Sequence[SeenRun]) -> Summary:
-    """Adds runs up.
+    """Summarises runs.
 
     Args:
         runs: The runs, in any order; those that have not ended are counted and not timed.
@@ -97,7 +97,7 @@ def _buckets(runs: Sequence[SeenRun], width: int) -> Iterable[Bucket]:
 
 
 def _nearest(ordered: Sequence[float], rank: int) -> float:
-    """The percentile by the nearest rank: a value that was really measured."""
+    """The percentile by the nearest rank, which is always a measured value."""
     return ordered[max(0, ceil(rank / 100 * len(ordered)) - 1)]
 
 

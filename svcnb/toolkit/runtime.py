@@ -1,4 +1,4 @@
-"""What an action finds around itself: the functions of the service and the globals of JavaScript.
+"""Runtime environment of an action: the functions of the service and the globals of JavaScript.
 
 One table for the linter and for the declarations that editors read.
 
@@ -19,12 +19,12 @@ class Function:
     """One function of the service.
 
     Attributes:
-        name: Its name, as the vocabulary has it.
+        name: Its name in the vocabulary.
         parameters: Members of its one argument, with their TypeScript types; none means no argument.
-        result: TypeScript type of what it answers.
+        result: TypeScript type of its result.
         says: What it does, in a sentence.
-        waits: Whether it answers a promise.
-        reveals: Whether its answer is a private key.
+        waits: Whether it returns a promise.
+        reveals: Whether its result is a private key.
         is_key_operation: Whether it counts as a key operation.
     """
 
@@ -96,7 +96,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the service's global names, and which member of the namespace each stands for; empty for the whole."""
+    """Returns the service's global names, each with its member of the namespace; empty for the whole namespace."""
     return {
         vocabulary.namespace: "",
         vocabulary.actions_global: "Actions",
@@ -241,7 +241,7 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Names that are there. Those that are there and useless stand in `ABSENT` instead."""
+"""Available names. Names that exist but are not usable are in `ABSENT` instead."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
@@ -261,4 +261,4 @@ ABSENT: Final[Mapping[str, str]] = {
     "sessionStorage": "nothing stays between runs",
     "window": "use globalThis",
 }
-"""Names that actions are often written with and that do not work, and what to do instead."""
+"""Names that are common in actions and do not work, with their alternatives."""

@@ -1,4 +1,4 @@
-"""HTTP server on this machine that answers in the place of an outbound service."""
+"""HTTP server on this machine that replaces an outbound service in tests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """An answer with a status of its own.
+    """An answer with its own status.
 
     Attributes:
         body: Text, or a value that is sent as JSON.

@@ -1,8 +1,8 @@
 """Templates as fixed release artifacts: a registry of their bytes, and of the actions derived from them.
 
 A change to one byte of a template changes the CID, and with it the key, of every action derived from it. So a template
-is released once, under a name and a version, and its CID is written down; from then on every use checks that the bytes
-are still those. A changed template is a new version beside the old one.
+is released once, under a name and a version, and its CID is recorded. Each later use checks that the bytes have not
+changed. A changed template is a new version in addition to the old one.
 
 Source: specification 1.6, 9.5.
 """
@@ -27,7 +27,7 @@ VERSION: Final = 1
 
 
 class TemplateChanged(InvalidArgument):
-    """The bytes of a released template are no longer those that were released."""
+    """The bytes of a released template have changed since the release."""
 
 
 class _Strict(BaseModel):
@@ -73,10 +73,10 @@ class Templates:
     """A registry of templates, kept in a JSON file that belongs into version control.
 
     Args:
-        path: The file; made when the first template is released.
+        path: The file; created when the first template is released.
 
     Raises:
-        InvalidArgument: The file is no registry.
+        InvalidArgument: The file is not a registry.
 
     Example:
         ::
@@ -106,13 +106,13 @@ class Templates:
         protocol_version: int = 1,
         description: str = "",
     ) -> Action:
-        """Writes a template down for good. Releasing the same bytes again changes nothing.
+        """Records a template permanently. Releasing the same bytes again changes nothing.
 
         Args:
-            name: What to call it.
-            file: Its source, beside the registry.
+            name: Its name.
+            file: Its source; a relative path starts at the folder of the registry.
             version: Version of the bytes; a changed template is a new one.
-            constant_name: The JavaScript name of the constant that its actions get.
+            constant_name: JavaScript name of the constant that is appended to its actions.
             protocol_version: Version of the meaning of that constant.
             description: What it does.
 
@@ -152,7 +152,7 @@ class Templates:
         return action
 
     def template(self, key: str) -> Action:
-        """Returns a template, its bytes checked.
+        """Returns a template after a check of its bytes.
 
         Args:
             key: ``name@version``.
@@ -172,18 +172,19 @@ class Templates:
         return action
 
     def derive(self, key: str, constant: Any, *, name: str, description: str = "") -> Action:
-        """Makes an action from a template and writes it down; the same constant gives the same action for ever.
+        """Derives an action from a template and records it. The same constant always gives the same action.
 
         Args:
             key: ``name@version``.
-            constant: What is stamped; a template with earlier actions wants the same members in the same types.
-            name: What to call the action.
+            constant: The appended constant. It must have the same members and types as in earlier actions of the
+                template.
+            name: Name of the action.
             description: What it does.
 
         Raises:
             TemplateChanged: The template's bytes changed.
-            InvalidArgument: The constant cannot be stamped or has another shape than its sisters, or the name is
-                another action's.
+            InvalidArgument: The constant cannot be appended, its shape differs from that of earlier actions, or another
+                action has the name.
         """
         release = self._release(key)
         template = self.template(key)
@@ -221,7 +222,7 @@ class Templates:
         return action
 
     def derived(self, key: str | None = None) -> Listing[Derived]:
-        """Returns the actions made from one template, or from all."""
+        """Returns the actions derived from one template, or from all."""
         keys = [key] if key is not None else list(self._content.templates)
         return Listing(
             (
@@ -233,15 +234,15 @@ class Templates:
         )
 
     def origin(self, action: Action | str) -> Derived | None:
-        """Returns which template and constant an action was made from, by its CID; None for a stranger."""
+        """Returns the template and constant of an action, by its CID; None for an unknown action."""
         cid = action.cid if isinstance(action, Action) else action
         return next((each for each in self.derived() if each.cid == cid), None)
 
     def check(self) -> list[str]:
-        """Checks the bytes of every template, and the CID of every action made from it.
+        """Checks the bytes of every template, and the CID of every action derived from it.
 
         Returns:
-            What is wrong, in sentences; empty when all is as it was released.
+            The problems, in sentences; empty when nothing has changed since the release.
         """
         wrong: list[str] = []
         for key, release in self._content.templates.items():
@@ -277,7 +278,7 @@ class Templates:
 
 
 def shape(value: Any) -> Any:
-    """Returns the types of a constant without its values: what a template relies on."""
+    """Returns the types of a constant without its values, because a template depends on them."""
     if isinstance(value, Mapping):
         return {str(name): shape(item) for name, item in sorted(value.items())}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""How triggers fare: which fail, which are late, which have stopped.
+"""Health of triggers: which fail, which are late, which have stopped.
 
 Source: specification 3, 4.5, 8.
 """
@@ -20,19 +20,19 @@ from svcnb.protocol.limits import SCHEDULE_SCAN_S
 State = Literal["healthy", "failing", "late", "idle", "disabled"]
 
 BAD: Final = frozenset({"failing", "late"})
-"""States that want somebody's attention."""
+"""States that a person should check."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
-"""Seconds that a tick may wait for its run before the schedule counts as late: a few scans."""
+"""Seconds from a scheduled time until the schedule counts as late if no run started: a few scans."""
 
 
 class TriggerHealth(Model):
-    """How one trigger fared."""
+    """Health of one trigger."""
 
     trigger: str
     kind: str
     state: State
-    """``failing``: fewer runs went well than wanted. ``late``: its schedule should have fired and has not. ``idle``: it
+    """``failing``: its success rate is too low. ``late``: its schedule should have fired and has not. ``idle``: it
     has not run in this time. ``disabled``: it does not fire."""
 
     runs: int
@@ -46,10 +46,10 @@ class TriggerHealth(Model):
     """Runs that needed more than one attempt."""
 
     success_percent: float | None
-    """Share of the ended runs that went well; None when none ended."""
+    """Success rate of the ended runs; None when none ended."""
 
     median_s: float | None
-    """Seconds from being taken to the end: half of the runs were quicker."""
+    """Median time from start to end, in seconds."""
 
     p95_s: float | None
     last_run: datetime | None
@@ -60,7 +60,7 @@ class TriggerHealth(Model):
     quiet = frozenset({"trigger_id"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns what a table for people shows."""
+        """Returns the columns of a table for people."""
         return {
             "trigger": self.trigger,
             "kind": self.kind,
@@ -85,20 +85,20 @@ def health(
     runs_per_trigger: int = 1_000,
     now: float | None = None,
 ) -> tuple[Listing[TriggerHealth], list[tuple[Trigger, TriggerRun]]]:
-    """Reads every trigger and its latest runs, and judges them.
+    """Reads every trigger and its latest runs, and rates their health.
 
     Args:
         triggers: A client of the triggers service.
-        since: Only runs that were taken within this span.
-        min_success_percent: Fewer runs that went well make a trigger ``failing``.
-        runs_per_trigger: Most runs read of one trigger, newest first.
+        since: Only runs that started within this time span.
+        min_success_percent: A trigger with a lower success rate is ``failing``.
+        runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: The service's time in Unix seconds; this machine's when None.
 
     Returns:
-        One judgement a trigger, the worst first, and the runs they rest on.
+        One rating for each trigger, the worst first, and the runs behind them.
 
     Raises:
-        ValueError: `since` is no span of time.
+        ValueError: `since` is not a time span.
     """
     moment = datetime.now(UTC) if now is None else datetime.fromtimestamp(now, UTC)
     first = moment - timedelta(seconds=seconds(since))
@@ -116,14 +116,14 @@ def health(
 def judge(
     trigger: Trigger, recent: Sequence[TriggerRun], all_read: Sequence[TriggerRun], now: datetime, wanted: float
 ) -> TriggerHealth:
-    """Judges one trigger.
+    """Rates one trigger.
 
     Args:
         trigger: The trigger.
-        recent: Its runs of the time looked at, newest first.
+        recent: Its runs of the examined period, newest first.
         all_read: All of its runs that were read, newest first.
         now: The service's time.
-        wanted: Percent of ended runs that should go well.
+        wanted: Percentage of ended runs that should succeed.
     """
     ended = [run for run in recent if run.ended]
     failed = [run for run in ended if not run.ok]
@@ -157,7 +157,7 @@ def judge(
 
 
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Whether a schedule's tick has passed, some scans ago, and started no run."""
+    """Whether a scheduled time passed several scans ago without starting a run."""
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):
         return False

@@ -1,4 +1,4 @@
-"""Teaching a group: each learner has emulators of their own, and the instructor sees progress and helps one learner.
+"""Workshops: each learner has their own emulators, and the instructor sees progress and can help each learner.
 
 Example:
     ::

@@ -1,4 +1,4 @@
-"""Board of a workshop: where each learner is, who is stuck, and who has solved what."""
+"""Board of a workshop: the position of each learner, stuck learners, and solved exercises."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Board:
         return sum(each.right for each in self.learners[learner].values())
 
     def stuck(self, tries: int = STUCK_TRIES) -> list[tuple[str, str, int]]:
-        """Learners with many wrong answers to an exercise that they have not solved, most tries first.
+        """Returns learners with many wrong answers to an unsolved exercise, most tries first.
 
         Args:
             tries: Number of wrong answers.
@@ -90,7 +90,7 @@ class Board:
         ]
 
     def csv(self) -> str:
-        """The report as CSV: a column for each exercise with the tries, and ``ok`` before them if it is solved."""
+        """Returns the report as CSV. The column of an exercise has the tries, with ``ok`` before them if solved."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         entries = self.report()
@@ -102,7 +102,7 @@ class Board:
         return text.getvalue()
 
     def heads(self) -> list[str]:
-        """Heads of the columns of `rows`."""
+        """Names of the columns of `rows`."""
         return ["learner", "lesson", "exercise", "last activity", "stuck", "solved", *self.lessons]
 
     def rows(self) -> list[list[str]]:
@@ -131,11 +131,11 @@ class Board:
         return display.table(self.heads(), self.rows(), empty=_NONE_YET, upright=self.lessons)
 
     def page(self, note: str = "") -> str:
-        """The board as a page of its own, which refreshes itself."""
+        """The board as a separate page, which refreshes automatically."""
         return _PAGE.format(table=self._repr_html_(), note=escape(note))
 
     def _stuck_at(self) -> dict[str, str]:
-        """The exercise at which each stuck learner has tried most."""
+        """The exercise with the most tries of each stuck learner."""
         found: dict[str, str] = {}
         for name, exercise, tries in self.stuck():
             found.setdefault(name, f"{exercise}, {tries} tries")
@@ -180,7 +180,7 @@ def _mark(done: dict[str, Any] | None) -> str:
 
 
 def _plain(value: object) -> str:
-    """A value of a cell that a spreadsheet does not take for a formula."""
+    """A value of a cell, changed so that a spreadsheet does not treat it as a formula."""
     text = str(value)
     return f"'{text}" if text.startswith(_FORMULA) else text
 

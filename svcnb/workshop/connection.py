@@ -1,6 +1,6 @@
-"""A connection of the workshop's server with its limits: how many there are, and how long a request may take to arrive.
+"""Limits of the workshop server's connections: their number, and the time for a request to arrive.
 
-Learners reach the server over a network. uvicorn alone keeps a connection that never sends its request.
+Learners reach the server over a network. Without these limits, uvicorn keeps a connection that never sends its request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REFUSAL: Final = (
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """Ends a request that does not arrive in time, and refuses a connection too many with 503."""
+    """Closes a request that does not arrive in time, and refuses connections above the limit with 503."""
 
     limit = MAX_CONNECTIONS
     arrival_s = ARRIVAL_S
@@ -37,7 +37,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client closes first: closing with bytes unread would lose the answer
+        transport.write_eof()  # the client must close first: closing with unread bytes would lose the answer
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:

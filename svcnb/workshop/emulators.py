@@ -1,8 +1,8 @@
-"""The learners' emulators: started by the first connection, stopped when idle, one folder of state each.
+"""Emulators of the learners: started by the first connection, stopped when idle, with one state folder each.
 
-This process holds the listening sockets. While an emulator runs, it accepts the connections itself; while none runs, a
-thread here waits for the first one and starts the emulator, which finds the connection in the socket's queue. So an
-address stays the same for as long as a learner has a notebook open.
+This process holds the listening sockets. While an emulator runs, it accepts the connections itself. While none runs, a
+thread of this process waits for the first connection and starts the emulator. The emulator finds the connection in the
+socket's queue. So an address stays the same for as long as a learner has a notebook open.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 HOST: Final = "127.0.0.1"
-"""Lesson emulators have seeds that everyone knows, so they listen for this machine alone."""
+"""Lesson emulators have publicly known seeds, so they listen only on this machine."""
 IDLE_STOP_S: Final = 600.0
 """Seconds without a request after which a learner's emulator stops."""
 MOST_EMULATORS: Final = 64
-"""Emulators of one learner; beyond that, the state of the one that was started the longest ago is deleted."""
+"""Maximum number of emulators of one learner. Above it, the state of the one with the oldest start is deleted."""
 MOST_RUNNING: Final = 8
-"""Emulators of one learner that run at once; beyond that, the one that was started the longest ago stops. Its next
+"""Maximum number of emulators of one learner that run at once. Above it, the one with the oldest start stops. Its next
 request starts it again."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
@@ -49,7 +49,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """What is kept of an emulator beside its state."""
+    """Stored data of an emulator besides its state."""
 
     port: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -59,17 +59,17 @@ class HostedEmulator:
     """One emulator of a learner: its socket, its folder and, while it runs, its process.
 
     Args:
-        folder: Keeps its state, its port and its settings.
-        settings: Settings of the emulator; the kept ones when None.
+        folder: Folder with its state, its port and its settings.
+        settings: Settings of the emulator; the stored ones when None.
         idle_stop_s: Seconds without a request after which it stops.
 
     Attributes:
         folder: As given.
-        lock: Held while the process is started or stopped, or the state is exchanged.
+        lock: Held while the process is started or stopped, or the state is replaced.
         listener: The socket.
-        process: What runs, or ran last; None before the first start and after `stop`.
+        process: The current or last process; None before the first start and after `stop`.
         closed: Whether the socket is closed.
-        started_at: When it was started, in seconds of the machine's clock; 0.0 before the first start.
+        started_at: Time of the start, in seconds of the machine's clock; 0.0 before the first start.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any] | None, idle_stop_s: float) -> None:
@@ -93,10 +93,10 @@ class HostedEmulator:
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns its process, started if it does not run.
+        """Returns its process. Starts it if it does not run.
 
         Raises:
-            EmulatorError: It does not start; the text says why.
+            EmulatorError: It does not start; the text gives the reason.
         """
         with self.lock:
             if self.process is None or not self.process.running:
@@ -106,14 +106,15 @@ class HostedEmulator:
                     listener=self.listener,
                     state=self.folder / _STATE,
                     idle_stop_s=self._idle_stop_s,
-                    # A learner who has the control plane must not write where the workshop's user can.
+                    # A learner with access to the control plane must not write with the permissions of the workshop's
+                    # user.
                     recordings=self.folder / _STATE / _RECORDINGS,
                     **self._settings,
                 )
             return self.process
 
     def stop(self) -> None:
-        """Ends its process. The state is kept."""
+        """Stops its process. The state is kept."""
         with self.lock:
             if self.process is not None:
                 self.process.stop()
@@ -145,7 +146,7 @@ class HostedEmulator:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def refuse_one(self) -> None:
-        """Closes the connection that waits the longest: the emulator cannot be started."""
+        """Closes the connection that waits the longest, because the emulator cannot be started."""
         with suppress(OSError):
             self.listener.accept()[0].close()
 
@@ -155,11 +156,11 @@ class HostedEmulator:
 
 
 class Emulators:
-    """All emulators of a workshop, by learner and name. May be used from several threads.
+    """All emulators of a workshop, by learner and name. Thread-safe.
 
     Args:
-        folder: Keeps their states, a folder for each learner.
-        idle_stop_s: Seconds without a request after which one stops.
+        folder: Folder with their states, which has one folder for each learner.
+        idle_stop_s: Seconds without a request after which an emulator stops.
     """
 
     def __init__(self, folder: Path, *, idle_stop_s: float = IDLE_STOP_S) -> None:
@@ -170,7 +171,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More starts at once would only take each other's share of the machine.
+        # More starts at once would only slow each other down.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -180,12 +181,12 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, which need not run yet. Makes it if there is none.
+        """Returns an emulator, which may not run yet. Creates it if there is none.
 
         Args:
-            learner: Whose.
-            name: What it is for: a word that can name a folder.
-            settings: Settings of a new one; those that are kept when None.
+            learner: Its owner.
+            name: Its purpose: a word that is a valid folder name.
+            settings: Settings of a new one; the stored ones when None.
         """
         with self._lock:
             mine = self._of(learner)
@@ -199,10 +200,10 @@ class Emulators:
         """Starts an emulator, unless it runs, and returns a handle.
 
         Args:
-            learner: Whose.
+            learner: Its owner.
             name: As in `open`.
-            settings: Its settings; those that are kept when None.
-            afresh: Whether it begins without the state that is kept.
+            settings: Its settings; the stored ones when None.
+            afresh: Whether it starts without the stored state.
 
         Raises:
             EmulatorError: It does not start.
@@ -218,7 +219,7 @@ class Emulators:
         """Returns handles of the emulators that run now.
 
         Args:
-            learner: Whose; everyone's when None.
+            learner: Their owner; those of all learners when None.
         """
         with self._lock:
             names = list(self._all) if learner is None else [learner]
@@ -232,20 +233,20 @@ class Emulators:
         return [process.pid for each in hosted if (process := each.process) is not None and process.running]
 
     def clear(self, learner: str) -> None:
-        """Deletes the states of a learner's emulators. Their addresses stay.
+        """Deletes the states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Whose.
+            learner: Their owner.
         """
         with self._stopped(learner) as mine:
             for each in mine.values():
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Copies the states of a learner's emulators, which stop for that moment.
+        """Copies the states of a learner's emulators. The emulators are stopped during the copy.
 
         Args:
-            learner: Whose.
+            learner: Their owner.
             target: A folder that is replaced.
         """
         with self._stopped(learner) as mine:
@@ -255,11 +256,11 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Puts the states of a learner's emulators back as they were copied. Their addresses stay.
+        """Restores the copied states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Whose.
-            source: What `copy` made.
+            learner: Their owner.
+            source: A folder written by `copy`.
         """
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
@@ -271,7 +272,7 @@ class Emulators:
                     shutil.copytree(kept / _STATE, each.folder / _STATE)
 
     def close(self) -> None:
-        """Ends all emulators and closes their sockets. States stay. May be called twice."""
+        """Stops all emulators and closes their sockets. States are kept. Can be called twice."""
         with self._lock:
             if self._closed:
                 return
@@ -290,7 +291,7 @@ class Emulators:
         return self._folder / learner / "emulators"
 
     def _of(self, learner: str) -> dict[str, HostedEmulator]:
-        """A learner's emulators; those of an earlier start of the workshop listen again."""
+        """Returns a learner's emulators. Those of an earlier start of the workshop listen again."""
         if learner not in self._all:
             kept = sorted(each.parent for each in self._learners_folder(learner).glob(f"*/{_ABOUT}"))
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
@@ -313,7 +314,7 @@ class Emulators:
 
     @contextmanager
     def _stopped(self, learner: str) -> Iterator[dict[str, HostedEmulator]]:
-        """A learner's emulators, none of which runs or starts meanwhile; connections wait."""
+        """Locks a learner's emulators. None of them runs or starts in the meantime, and connections wait."""
         with self._lock:
             mine = dict(self._of(learner))
         with ExitStack() as held:
@@ -330,7 +331,7 @@ class Emulators:
             self._wake()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # closed: nobody watches any more
+        with suppress(OSError):  # closed: no thread waits for connections any more
             self._waker.send(b"\0")
 
     def _watch(self) -> None:
@@ -383,7 +384,7 @@ def _about(folder: Path) -> _About:
 
 
 def _listen(port: int) -> socket.socket:
-    """A listening socket on a port, or on a free one if that is taken by now."""
+    """A listening socket on a port, or on a free one if that port is in use."""
     for wanted in (port, 0):
         try:
             return socket.create_server((HOST, wanted), backlog=_BACKLOG)

@@ -1,4 +1,4 @@
-"""JupyterHub in front of a workshop: a learner who logs in finds the lessons, with an emulator of their own.
+"""JupyterHub for a workshop: a learner who logs in gets the lessons and their own emulator.
 
 In ``jupyterhub_config.py``::
 
@@ -20,7 +20,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.protocol.nesting import parse
 
 SERVER_FILE: Final = "server.json"
-"""File in the workshop's folder with the address and the instructor's token of the server that runs."""
+"""File in the workshop's folder with the address and the instructor's token of the running server."""
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
@@ -28,11 +28,12 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
 
     Args:
         learner: The user's name at the hub.
-        folder: The workshop's folder. Without it, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` name the server.
+        folder: The workshop's folder. Without it, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the
+            server.
 
     Raises:
         EmulatorUnreachable: No server answers.
-        ControlRefused: The token is wrong, or the name cannot be a learner's.
+        ControlRefused: The token is wrong, or the name is not valid for a learner.
         FileNotFoundError: No workshop runs in that folder.
     """
     if folder is None:
@@ -45,11 +46,11 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
 
 
 def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path | None = None) -> None:
-    """Sets a hub up for a workshop; everything can be overridden afterwards.
+    """Configures a hub for a workshop. All settings can be overridden afterwards.
 
     Args:
-        c: What ``get_config()`` gives.
-        folder: The workshop's folder, on the hub's machine; the environment names the server when None.
+        c: Result of ``get_config()``.
+        folder: The workshop's folder, on the hub's machine; the environment specifies the server when None.
         lessons: Folder below which each learner gets a copy of the lessons, without solutions; the spawner's own when
             None.
     """
@@ -66,5 +67,5 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
     c.Spawner.pre_spawn_hook = before_start
     if lessons is not None:
         c.Spawner.default_url = "/lab/tree/01-quickstart.ipynb"
-    # A learner's server must not read what the hub's process holds.
+    # A learner's server must not inherit the environment of the hub's process.
     c.Spawner.env_keep = ["PATH", "PYTHONPATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "SVC_CACHE", "SVC_DENO", "SVC_ANVIL"]

@@ -1,7 +1,7 @@
-"""A rehearsal of a workshop: learners work through the lessons at the same time, each in a real kernel.
+"""Load test of a workshop: simulated learners work through the lessons at the same time, each in a real kernel.
 
-It shows before the day whether a machine is large enough. Each learner runs the cells of the lessons in order, in a
-kernel for each lesson, with a pause after each cell, against emulators that the workshop starts on demand.
+It shows before the workshop whether a machine is large enough. Each learner runs the cells of the lessons in order,
+with a pause after each cell. Each lesson has its own kernel. The workshop starts the emulators on demand.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from svcnb.protocol.nesting import parse
 from svcnb.workshop.workshop import Workshop
 
 ALLOWED_P95_S: Final = 5.0
-"""Longest time of 95 of 100 cells with which a lesson still feels quick."""
+"""Maximum 95th percentile of the duration of cells at which a lesson still feels fast."""
 CELL_TIMEOUT_S: Final = 600.0
 LOOK_S: Final = 10.0
-"""Seconds between two looks at the memory."""
+"""Interval between two measurements of memory, in seconds."""
 _PROC: Final = Path("/proc")
 
 
 class Rehearsal(BaseModel):
-    """What a rehearsal measured.
+    """Measurements of a rehearsal.
 
     Attributes:
-        learners: How many worked.
+        learners: Number of learners.
         lessons: Numbers of the lessons.
         pause_s: Seconds between two cells of a learner.
         took_s: Seconds from the first cell to the last.
-        cells: Cells that were run.
-        median_s: Seconds of a cell, the median.
-        p95_s: Seconds of a cell that 95 of 100 do not exceed.
-        longest_s: Seconds of the longest cell.
-        cpu_s: Processor time of everything together, in seconds.
-        most_emulators: Most emulators that ran at once.
-        emulators_mb: Most memory of all emulators at once, in MiB (proportional set size); None where unknown.
-        kernels_mb: Most memory of all kernels at once, in MiB; None where unknown.
+        cells: Number of executed cells.
+        median_s: Median duration of a cell, in seconds.
+        p95_s: 95th percentile of the duration of a cell, in seconds.
+        longest_s: Duration of the longest cell, in seconds.
+        cpu_s: Total processor time, in seconds.
+        most_emulators: Highest number of emulators that ran at once.
+        emulators_mb: Highest memory use of all emulators at once, in MiB (proportional set size); None where unknown.
+        kernels_mb: Highest memory use of all kernels at once, in MiB; None where unknown.
         idle_emulator_mb: Memory of one emulator after the last cell, in MiB, its children included; None where unknown.
         failures: Learner, lesson and error of each cell that failed.
     """
@@ -72,11 +72,11 @@ class Rehearsal(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether no cell failed, and cells were quick enough."""
+        """Whether no cell failed, and cells were fast enough."""
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:
-        """The figures for people."""
+        """The figures as readable text."""
         memory = {"emulators": self.emulators_mb, "kernels": self.kernels_mb, "one emulator": self.idle_emulator_mb}
         return {
             "learners": str(self.learners),
@@ -95,13 +95,13 @@ def rehearse(learners: int, *, first: int = 1, last: int = 9, pause_s: float = 2
     """Rehearses a workshop on this machine.
 
     Args:
-        learners: How many learners.
+        learners: Number of learners.
         first: Number of the first lesson.
         last: Number of the last lesson.
-        pause_s: Seconds that a learner reads after each cell.
+        pause_s: Pause after each cell in seconds, for a learner who reads.
 
     Raises:
-        InvalidArgument: There are no learners or no such lessons.
+        InvalidArgument: There are no learners, or the lessons do not exist.
         EmulatorError: An emulator does not start.
     """
     if learners < 1:
@@ -118,18 +118,18 @@ def rehearse(learners: int, *, first: int = 1, last: int = 9, pause_s: float = 2
         with Workshop(names, folder=folder / "workshop") as room:
             room.serve()
             found = _Rehearsing(room, lessons, pause_s, folder).run()
-    found.cpu_s = _cpu_s() - before  # all processes have ended, so their time is known
+    found.cpu_s = _cpu_s() - before  # all processes have ended, so their processor time is complete
     return found
 
 
 class _Rehearsing:
-    """A rehearsal under way.
+    """A running rehearsal.
 
     Args:
         room: The workshop.
         lessons: The notebooks.
         pause_s: Seconds between two cells.
-        folder: Where learners' copies of the lessons are kept.
+        folder: Folder for the learners' copies of the lessons.
     """
 
     def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path) -> None:
@@ -174,7 +174,7 @@ class _Rehearsing:
         )
 
     def _pids(self) -> tuple[list[int], list[int]]:
-        """Processes of the emulators, and of the kernels. Asks none of them: a request would keep it from stopping."""
+        """Processes of the emulators, and of the kernels. Sends no requests: they would prevent an idle stop."""
         with self._lock:
             kernels = list(self._kernels.values())
         return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels
@@ -183,7 +183,7 @@ class _Rehearsing:
         own = self._folder / name
         shutil.copytree(self._lessons[0].parent, own, ignore=shutil.ignore_patterns("solutions", "images"))
         environment = os.environ | self._room.environment(name)
-        # People do not start at the same moment.
+        # Real learners do not start at the same moment.
         self._over.wait(self._pause_s * number / len(list(self._room.roster)))
         for lesson in self._lessons:
             try:
@@ -222,7 +222,7 @@ class _Rehearsing:
 
 
 class _Memory:
-    """The most memory that was seen, in MiB of proportional set size. Linux alone tells it.
+    """Highest memory use that was measured, in MiB of proportional set size. Only Linux provides it.
 
     Args:
         pids: Returns the processes of the emulators, and of the kernels.
@@ -235,7 +235,7 @@ class _Memory:
         self.kernels_mb: float | None = None
 
     def watch(self, over: threading.Event) -> None:
-        """Looks now and again until the event is set."""
+        """Measures repeatedly until the event is set."""
         while not over.wait(LOOK_S):
             emulators, kernels = self._pids()
             children = _children()
@@ -244,13 +244,13 @@ class _Memory:
             self.kernels_mb = _larger(self.kernels_mb, _pss_mb(kernels, children))
 
     def largest_emulator_mb(self) -> float | None:
-        """Memory of the largest emulator now, with its children."""
+        """Returns the current memory use of the largest emulator, with its children."""
         children = _children()
         return max((_pss_mb([pid], children) or 0.0 for pid in self._pids()[0]), default=0.0) or None
 
 
 def _close_loop() -> None:
-    """Closes the event loop that Jupyter's client made for this thread and leaves open."""
+    """Closes the event loop that Jupyter's client created for this thread and leaves open."""
     from jupyter_core.utils import ensure_event_loop
 
     loop = ensure_event_loop()
@@ -284,7 +284,7 @@ def _children() -> dict[int, list[int]]:
 
 
 def _pss_mb(pids: Iterable[int], children: dict[int, list[int]]) -> float | None:
-    """Proportional set size of processes and all below them; None where the system does not tell."""
+    """Proportional set size of processes and all their descendants; None where the system does not provide it."""
     if not (_PROC / "self/smaps_rollup").exists():
         return None
     total_kb, left = 0, list(pids)

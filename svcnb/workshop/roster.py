@@ -21,7 +21,7 @@ from svcnb.protocol.nesting import parse
 from svcnb.toolkit.files import replace_file
 
 MOST_CHARACTERS: Final = 200
-"""Longest display name and longest e-mail address."""
+"""Maximum length of a display name and of an e-mail address."""
 _ID_CHARACTERS: Final = 48
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
@@ -41,11 +41,12 @@ class Learner(BaseModel):
     """One learner.
 
     Attributes:
-        name: Identifier, made of the display name: lower-case letters, digits and hyphens. Names the learner's files.
+        name: Identifier, derived from the display name: lower-case letters, digits and hyphens. Used in the names of
+            the learner's files.
         display: Name for people; empty if it equals ``name``.
         email: E-mail address, or empty.
         token: Identifies the learner's notebooks at the workshop's server.
-        progress: By name of the exercise.
+        progress: Progress by name of the exercise.
         saved: Labels of saved states.
         lesson: The lesson that was started last.
         exercise: The exercise that was answered last.
@@ -77,7 +78,7 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Version 0 did not say its version. Up to version 1 learners had accounts on one emulator that all shared."""
+"""Version 0 did not contain its version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):
@@ -89,8 +90,8 @@ def clean(text: str, what: str = "name") -> str:
     """Returns a display name or an e-mail address in one Unicode form, without white space around it.
 
     Args:
-        text: What was given.
-        what: What it is, for the error.
+        text: The given text.
+        what: Its description, for the error.
 
     Raises:
         InvalidArgument: It is too long, or contains a control character.
@@ -108,26 +109,26 @@ def clean(text: str, what: str = "name") -> str:
 
 
 def _identifier(text: str, taken: Container[str]) -> str:
-    """An identifier like a display name, that no other learner has."""
+    """A unique identifier derived from a display name."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     stem = _NOT_IN_ID.sub("-", plain).strip("-")[:_ID_CHARACTERS].strip("-") or "learner"
     return next(name for number in count(1) if (name := stem if number == 1 else f"{stem}-{number}") not in taken)
 
 
 class Roster:
-    """The learners, kept in a file or in memory. May be used from several threads.
+    """The learners, kept in a file or in memory. Thread-safe.
 
     Args:
         path: The file; None keeps it in memory.
 
     Raises:
-        InvalidArgument: The file is no roster.
+        InvalidArgument: The file is not a roster.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.lock = threading.RLock()
-        """Held while a learner is read, changed and written."""
+        """Lock that is held while a learner is read, changed and written."""
         self._content = _Content()
         if path is not None and path.exists():
             try:
@@ -145,7 +146,7 @@ class Roster:
 
     @property
     def unlocked(self) -> list[str]:
-        """Notebooks whose solutions the learners may have, by file name."""
+        """Notebooks with unlocked solutions, by file name."""
         return self._content.unlocked
 
     def add(self, name: str = "", email: str = "") -> Learner:
@@ -153,7 +154,7 @@ class Roster:
 
         Args:
             name: Display name or identifier.
-            email: E-mail address. It tells two learners with the same name apart.
+            email: E-mail address. It distinguishes two learners with the same name.
 
         Raises:
             InvalidArgument: The name or the address is too long or contains a control character.
@@ -166,7 +167,7 @@ class Roster:
             learner = Learner(name=_identifier(display, self._content.learners), display=display, email=email)
             if learner.display == learner.name:
                 learner.display = ""
-            # Another dictionary, not a longer one: the server looks for tokens at the same time, in another thread.
+            # A new dictionary, because the server reads tokens at the same time in another thread.
             self._content.learners = {**self._content.learners, learner.name: learner}
             return learner
 

@@ -26,15 +26,15 @@ def read_roster(path: Path) -> list[Entry]:
     """Reads learners.
 
     The file is text in UTF-8. Columns are separated by commas, semicolons or tabs. A first line with ``name`` or
-    ``email`` names the columns. Without it, a value with ``@`` is an e-mail address and the first other value is the
-    name. A line with separators and no value is a learner without a name, who is called *Learner* and a number. Equal
-    names without an address get a number.
+    ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the
+    name. A line with separators and without values is a learner without a name, who is called *Learner* and a number.
+    Equal names without an address get a number.
 
     Args:
         path: The file.
 
     Raises:
-        InvalidArgument: The file cannot be read as such, is too long, or has no learners.
+        InvalidArgument: The file cannot be read in this format, is too long, or has no learners.
     """
     try:
         raw = path.read_bytes()

@@ -1,7 +1,7 @@
-"""The workshop's server: verdicts of exercises, the board, the instructor's commands, and the start of lessons.
+"""HTTP server of a workshop: results of exercises, the board, the instructor's commands, and the start of lessons.
 
-A learner's token identifies the learner's notebooks: it starts lessons and records verdicts. The instructor's token
-opens everything here. The board's token can only view the board.
+A learner's token identifies the learner's notebooks. It can start lessons and record results. The instructor's token
+permits everything. The board's token can only view the board.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 START_TIMEOUT_S: Final = 30.0
 MAX_BODY_BYTES: Final = 65_536
 MOST_REQUESTS: Final = 8
-"""Requests of one learner at once; they are worked on one after the other."""
+"""Maximum number of requests of one learner at once; they are processed one after another."""
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 401, 403, 404, 413, 422, 429, 502
 
 
@@ -54,7 +54,7 @@ class Unlock(BaseModel):
 
 
 class LessonStart(BaseModel):
-    """What a lesson's first cell sends."""
+    """The body that a lesson's first cell sends."""
 
     settings: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
     notebook: str = Field("", max_length=4_096)
@@ -62,7 +62,7 @@ class LessonStart(BaseModel):
 
 
 class Verdict(BaseModel):
-    """The verdict on a learner's answer; never the answer itself."""
+    """The result of checking a learner's answer; never the answer itself."""
 
     exercise: str
     right: bool
@@ -74,19 +74,19 @@ class WorkshopServer:
     Args:
         room: The workshop.
         host: Address to listen on.
-        port: Port; 0 takes a free one.
-        url: Its address as learners reach it, where that is another than host and port.
-        instructor_token: Opens everything here; a new one when None.
+        port: Port; 0 chooses a free one.
+        url: Its address for learners, if it differs from host and port.
+        instructor_token: Token that permits everything; a new one when None.
 
     Attributes:
         url: Its address.
         port: Its port.
-        instructor_token: Opens everything here.
-        board_token: Opens the board, for looking only.
+        instructor_token: Token that permits everything.
+        board_token: Token that can only view the board.
 
     Raises:
-        OSError: The port is taken.
-        TimeoutError: It did not start.
+        OSError: The port is in use.
+        TimeoutError: The server did not start.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class WorkshopServer:
 
     @property
     def board_url(self) -> str:
-        """The board's page, with a token that can only view the board: it may be shown to everyone."""
+        """Address of the board's page. Its token can only view the board, so everyone may see it."""
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class WorkshopServer:
         self._starts.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, listening: socket.socket) -> None:
-        # The socket listens already, so a first request waits until it is answered: no polling.
+        # The socket listens already, so one request that waits for its answer is enough. Polling is not needed.
         from http.client import HTTPConnection
 
         host, port = listening.getsockname()[:2]
@@ -179,7 +179,7 @@ class WorkshopServer:
         from starlette.responses import HTMLResponse
 
         self._require_viewer(request)
-        # Which waits while a learner is given a place; the other learners must not.
+        # This request may wait while a learner is added; other learners must not wait.
         board = await run_in_threadpool(self._room.board)
         return HTMLResponse(board.page(), headers={"Cache-Control": "no-store"})
 
@@ -240,7 +240,7 @@ class WorkshopServer:
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
-        """Injects a fault into all emulators that run, or ends it."""
+        """Injects a fault into all running emulators, or ends it."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
@@ -262,7 +262,7 @@ class WorkshopServer:
         return len(running)
 
     def _require_instructor(self, request: Request) -> None:
-        # Never from the address: addresses are shown, kept in histories and sent on.
+        # Never from the address, because addresses are displayed, stored in histories and forwarded.
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
@@ -281,10 +281,10 @@ class WorkshopServer:
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Lets one request of a learner after another do its work, so that one learner never holds all threads.
+        """Processes the requests of one learner one after another, so that one learner never uses all threads.
 
         Args:
-            learner: Whose request it is.
+            learner: The learner of the request.
         """
         if self._asked[learner.name] >= MOST_REQUESTS:
             raise _Refused(TOO_MANY, f"{MOST_REQUESTS} requests of yours wait already.", "Wait for their answers.")
@@ -316,7 +316,7 @@ class WorkshopServer:
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
-        """An unlocked solution, as the notebook that it is."""
+        """Returns an unlocked solution as a notebook."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
@@ -328,7 +328,7 @@ class WorkshopServer:
         return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
-        """Starts a lesson's emulator here, or answers that the learner's machine runs it."""
+        """Starts a lesson's emulator on this machine, or answers that the learner's machine runs it."""
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import JSONResponse
 
@@ -342,7 +342,7 @@ class WorkshopServer:
             start = partial(self._room.start_lesson, notebook=order.notebook, resume=order.resume)
             start = partial(start, learner.name, request.path_params["lesson"], order.settings)
             async with self._turn(learner):
-                # In threads of their own: the board and the verdicts do not wait for starts.
+                # In separate threads, so that the board and the results do not wait for starts.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             text = str(error).partition("\n")[0]
@@ -380,7 +380,7 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 
 
 def _starts() -> ThreadPoolExecutor:
-    # More starts at once would only take each other's share of the machine.
+    # More starts at once would only slow each other down.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 

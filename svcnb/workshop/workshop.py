@@ -1,4 +1,4 @@
-"""A workshop: learners, their emulators, their progress, and what an instructor does with them."""
+"""A workshop: learners, their emulators, their progress, and the instructor's operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work; the others are named after lessons."""
+"""Name of the emulator for a learner's own work. The others have the names of lessons."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -40,17 +40,17 @@ LESSON_SETTINGS: Final = frozenset(
         "starter_credits",
     }
 )
-"""Settings that a lesson may choose: none names a file, an address or a program of this machine."""
+"""Settings that a lesson may choose. None of them specifies a file, an address or a program of this machine."""
 
 
 class Workshop:
-    """Learners, each with emulators of their own. May be used from several threads.
+    """Learners, each with their own emulators. Thread-safe.
 
     Args:
         learners: Their display names or e-mail addresses; `add` adds more.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
-        folder: Keeps the roster and the emulators' states, so that a later process goes on with the same learners. A
-            temporary folder when None. Its files are readable for their owner alone.
+        folder: Folder with the roster and the emulators' states, so that a later process can continue with the same
+            learners. A temporary folder when None. Only its owner can read its files.
         idle_stop_s: Seconds without a request after which an emulator stops; the next request starts it again.
         hosts_emulators: Whether the emulators run on this machine. Otherwise each learner's machine runs its own.
 
@@ -80,24 +80,24 @@ class Workshop:
         return f"Workshop({len(list(self.roster))} learners)"
 
     def __enter__(self) -> Self:
-        """It is open already; the end of the block closes it."""
+        """Returns the open workshop. The end of the block closes it."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes it."""
+        """Closes the workshop."""
         self.close()
 
     # --- learners -----------------------------------------------------------------------------------------------
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner. One who was added before stays as they are.
+        """Adds a learner. A learner who was added before is not changed.
 
         Args:
-            name: Display name, in any script. Without a name, the learner is called by the address or a number.
+            name: Display name, in any script. Without a name, the learner is named by the address or a number.
             email: E-mail address.
 
         Returns:
-            The learner; ``learner.name`` is the identifier, which names the learner's files.
+            The learner; ``learner.name`` is the identifier, which is used in the names of the learner's files.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -105,7 +105,7 @@ class Workshop:
         return learner
 
     def learner(self, name: str) -> Learner:
-        """One learner.
+        """Returns one learner.
 
         Args:
             name: Identifier, display name or e-mail address, as in all other methods.
@@ -116,10 +116,12 @@ class Workshop:
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """The emulator for a learner's own work, started if it does not run. Notebooks use it as `svcnb.Client()`.
+        """Returns the emulator for a learner's own work. Starts it if it does not run.
+
+        Notebooks use it as `svcnb.Client()`.
 
         Args:
-            name: Whose.
+            name: The learner.
 
         Raises:
             InvalidArgument: Emulators do not run on this machine.
@@ -130,17 +132,18 @@ class Workshop:
     def start_lesson(
         self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
     ) -> EmulatorControl:
-        """Starts a lesson in an emulator of its own, afresh as the lesson's first cell does at home.
+        """Starts a lesson in its own emulator, with a new state, like the lesson's first cell outside of a workshop.
 
         Args:
-            name: Whose.
+            name: The learner.
             lesson: The lesson, for example ``"quickstart"``.
             settings: Further settings of the emulator; see `LESSON_SETTINGS`.
-            notebook: Which notebook asks. Two notebooks do not share an emulator, one finds its own again.
-            resume: Whether to go on with the state of its last run instead.
+            notebook: Identifier of the notebook. Two notebooks do not share an emulator, and a notebook gets the same
+                one again.
+            resume: Whether to continue with the state of its last run instead.
 
         Raises:
-            InvalidArgument: The lesson cannot be called so, or a setting is not a lesson's to choose.
+            InvalidArgument: The name of the lesson is not valid, or a lesson may not choose a setting.
             EmulatorError: It does not start.
         """
         _check_lesson(lesson)
@@ -155,14 +158,19 @@ class Workshop:
         return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
-        """The environment of each learner's notebooks, by name. Holds secrets: give each learner their own alone."""
+        """Returns the environment of each learner's notebooks, by name.
+
+        It contains secrets: give each learner only their own.
+        """
         return {each.name: self.environment(each.name) for each in self.roster}
 
     def environment(self, name: str) -> dict[str, str]:
-        """The environment of one learner's notebooks: their own emulator and the workshop's server. Holds a secret.
+        """Returns the environment of one learner's notebooks: their emulator and the workshop's server.
+
+        It contains a secret.
 
         Args:
-            name: Whose.
+            name: The learner.
         """
         learner = self.learner(name)
         found: dict[str, str] = {}
@@ -176,7 +184,7 @@ class Workshop:
     # --- progress -----------------------------------------------------------------------------------------------
 
     def record(self, name: str, exercise: str, *, right: bool) -> None:
-        """Records the verdict on an answer. A solved exercise stays solved.
+        """Records the result of checking an answer. A solved exercise stays solved.
 
         Raises:
             InvalidArgument: There is no such exercise.
@@ -194,11 +202,11 @@ class Workshop:
         """Records that a learner starts a lesson.
 
         Args:
-            name: Which learner.
+            name: The learner.
             lesson: The lesson, for example ``"quickstart"``.
 
         Raises:
-            InvalidArgument: This cannot be the name of a lesson.
+            InvalidArgument: The name of the lesson is not valid.
         """
         _check_lesson(lesson)
         with self.roster.lock:
@@ -207,14 +215,14 @@ class Workshop:
             self.roster.keep()
 
     def board(self) -> Board:
-        """Who has solved what, now."""
+        """Returns the current board."""
         with self.roster.lock:
             return Board(list(self.roster), list(EXERCISES))
 
     # --- solutions ----------------------------------------------------------------------------------------------
 
     def unlock(self, *lessons: int) -> list[str]:
-        """Gives the solutions of lessons to all learners. Their copies of the lessons do not contain them before.
+        """Unlocks the solutions of lessons for all learners. Before that, their copies contain no solutions.
 
         A learner's notebook fetches them when the learner next starts a lesson or answers an exercise.
 
@@ -222,7 +230,7 @@ class Workshop:
             *lessons: Numbers of the lessons; all lessons without one.
 
         Returns:
-            All notebooks that are unlocked now.
+            All unlocked notebooks.
 
         Raises:
             InvalidArgument: There is no such lesson.
@@ -239,13 +247,13 @@ class Workshop:
             return list(self.roster.unlocked)
 
     def solution(self, notebook: str) -> str:
-        """The text of an unlocked solution.
+        """Returns the text of an unlocked solution.
 
         Args:
             notebook: Its file name, for example ``"01-quickstart.ipynb"``.
 
         Raises:
-            InvalidArgument: It is not unlocked.
+            InvalidArgument: The solution is not unlocked.
         """
         if notebook not in self.roster.unlocked:
             raise InvalidArgument(
@@ -253,13 +261,13 @@ class Workshop:
             )
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
-    # --- for one learner, while the others go on ----------------------------------------------------------------
+    # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress. Addresses and token stay, and so does the hand-out.
+        """Deletes a learner's states, saved states and progress. Addresses, token and hand-out do not change.
 
         Args:
-            name: Whose.
+            name: The learner.
         """
         learner = self.learner(name)
         if self.emulators is not None:
@@ -273,11 +281,11 @@ class Workshop:
         return learner
 
     def save(self, name: str, label: str) -> None:
-        """Saves a learner's emulators: accounts, keys, credit, chain and time. They stop for that moment.
+        """Saves a learner's emulators: accounts, keys, credit, chain and time. They are stopped during the copy.
 
         Args:
-            name: Whose.
-            label: What to call the saved state; an older one with that label is replaced.
+            name: The learner.
+            label: Name of the saved state; replaces an older one with that label.
         """
         learner = self.learner(name)
         self._hosted().copy(learner.name, self._saved(learner, label))
@@ -287,14 +295,14 @@ class Workshop:
             self.roster.keep()
 
     def restore(self, name: str, label: str) -> None:
-        """Puts a learner's emulators back as they were saved. Addresses and progress stay.
+        """Restores the saved state of a learner's emulators. Addresses and progress do not change.
 
         Args:
-            name: Whose.
+            name: The learner.
             label: As in `save`.
 
         Raises:
-            InvalidArgument: Nothing was saved with that label.
+            InvalidArgument: There is no saved state with that label.
         """
         learner = self.learner(name)
         if label not in learner.saved:
@@ -305,10 +313,10 @@ class Workshop:
     # --- failures on purpose ------------------------------------------------------------------------------------
 
     def running(self, name: str | None = None) -> list[EmulatorControl]:
-        """The emulators that run now, for example to inject a fault: ``emulator.faults.next("chain")``.
+        """Returns the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
 
         Args:
-            name: Whose; everyone's when None.
+            name: The learner; all learners when None.
         """
         return self._hosted().running(None if name is None else self.learner(name).name)
 
@@ -322,13 +330,13 @@ class Workshop:
         url: str | None = None,
         instructor_token: str | None = None,
     ) -> WorkshopServer:
-        """Starts the server that the learners' notebooks and the instructor's commands talk to.
+        """Starts the server for the learners' notebooks and the instructor's commands.
 
         Args:
             host: Address to listen on.
-            port: Port; 0 takes a free one.
-            url: Its address as learners reach it, where that is another than host and port.
-            instructor_token: Opens everything on the server; a new one when None.
+            port: Port; 0 chooses a free one.
+            url: Its address for learners, if it differs from host and port.
+            instructor_token: Token that permits everything on the server; a new one when None.
         """
         from svcnb.workshop.server import WorkshopServer
 
@@ -336,7 +344,7 @@ class Workshop:
         return self.server
 
     def close(self) -> None:
-        """Stops the server and all emulators. States stay in the folder. May be called twice."""
+        """Stops the server and all emulators. States stay in the folder. Can be called twice."""
         if self.server is not None:
             self.server.close()
             self.server = None
@@ -360,7 +368,7 @@ class Workshop:
         return self.folder / "saved" / learner.name
 
     def _saved(self, learner: Learner, label: str) -> Path:
-        # Named by a hash: a label may be any text.
+        # Named by a hash, because a label may be any text.
         return self._saved_folder(learner) / hashlib.sha256(label.encode()).hexdigest()[:32]
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -132,10 +129,3 @@ async def test_a_cancelled_call_leaves_the_client_usable(async_scripted) -> None
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(svc.wallets.list(), 0.05)
     assert await svc.accounts.exists() is True
-
-
-def test_the_asynchronous_classes_are_those_that_the_generator_writes() -> None:
-    root = Path(__file__).parents[2]
-    command = [sys.executable, ".ci/asynchronous.py", "--check"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "nothing changed\n"), "run: poe asynchronous"

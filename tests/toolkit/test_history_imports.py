@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -44,15 +45,16 @@ def history(path: Path, runs: list[dict[str, Any]], entries: list[dict[str, Any]
 
 
 def test_the_metered_calls_are_those_that_the_service_prices() -> None:
-    from svcnb.emulator.accounts import actions, groups, usage_keys, wallets
+    from svcnb.emulator.areas import other_endpoints
     from svcnb.emulator.http.endpoint import API
+    from svcnb.emulator.service import Service
+    from svcnb.emulator.settings import Settings
 
-    priced = [
-        row.path.removeprefix(API)
-        for area in (actions, groups, usage_keys, wallets)
-        for row in area.endpoints()
-        if row.price_cents and row.method == "POST"
-    ]
+    service = Service(Settings.load({}))
+    rows = other_endpoints(service, [])
+    asyncio.run(service.stop())
+    managed = [row for row in rows if row.path.startswith(API) and row.price_cents and row.method == "POST"]
+    priced = [row.path.removeprefix(API) for row in managed]
     assert set(priced) == METERED_PATHS
 
 

@@ -1,4 +1,4 @@
-"""Finding the key in a request's headers, and saying what is wrong with it."""
+"""Reads the key from a request's headers, and describes what is wrong with it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from svcnb.protocol.wire.values import looks_like_hash
 
 
 def presented_key(headers: Headers) -> str:
-    """The key that a request carries.
+    """The key of a request.
 
-    ``Authorization: Bearer`` is looked at first, then ``X-Api-Key``; spaces around it do not count, and an empty one
+    ``Authorization: Bearer`` is read first, then ``X-Api-Key``. Spaces around the key are ignored, and an empty key
     counts as none (reference facts 2.1).
 
     Args:
         headers: The request's headers.
 
     Raises:
-        StructuredError: 401, there is none.
+        StructuredError: 401, the request has no key.
     """
     scheme, _, token = headers.get("authorization", "").strip().partition(" ")
     if scheme.lower() == "bearer" and (token := token.strip()):
@@ -35,10 +35,10 @@ def presented_key(headers: Headers) -> str:
 
 
 def refuse_hash(key: str) -> None:
-    """Refuses a text that is shaped like a precomputed hash: hashes are public, so they open nothing.
+    """Refuses a text in the form of a precomputed hash. Hashes are public, so they give no access.
 
     Args:
-        key: What was presented.
+        key: The presented text.
 
     Raises:
         StructuredError: 401, it is ``0x`` and 64 hex digits.
@@ -54,7 +54,7 @@ def refuse_hash(key: str) -> None:
 
 
 def unknown_key() -> StructuredError:
-    """The refusal of a key that resolves to no account."""
+    """The error for a key that resolves to no account."""
     return StructuredError(
         401,
         "The API key does not resolve to any account: it is mistyped, was removed, or never existed.",

@@ -1,4 +1,4 @@
-"""The delay after which a grant acts, imitated: "short and variable" (specification 3)."""
+"""Simulated delay after which a grant takes effect: "short and variable" (specification 3)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ GRANTS: Final = frozenset(
         "WalletDerivationRegistered",
     }
 )
-"""Events that may widen what a key can do. What they take away acts at once, as all removals do."""
+"""Events that may extend the permissions of a key. The permissions that they remove end at once, as all removals do."""
 
 
 class GrantDelay:
-    """Remembers the blocks whose grants do not act yet.
+    """Records the blocks whose grants are not in effect yet.
 
-    A question about permissions is then asked twice: of the newest block and of the last one whose grants all act.
-    Both must say yes, so grants come late and removals at once.
+    A permission is then checked twice: for the newest block, and for the last block whose grants are all in effect.
+    Both must allow it, so grants are delayed and removals take effect at once.
 
     Args:
-        delay_ms: Milliseconds until a grant acts; 0 makes everything act at once.
+        delay_ms: Milliseconds until a grant takes effect; with 0 everything takes effect at once.
         jitter_ms: Largest random addition.
-        clock: Seconds, monotonic: the delay is real time, whatever the emulator's clock does.
+        clock: Seconds, monotonic. The delay is real time, independent of the emulator's clock.
     """
 
     def __init__(self, delay_ms: int, jitter_ms: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,22 +39,22 @@ class GrantDelay:
         self._late: dict[int, float] = {}
 
     def note(self, event: str, block: int) -> None:
-        """Takes note of an event.
+        """Records an event.
 
         Args:
             event: Its name.
             block: Number of the block that it is in.
         """
         if event in GRANTS and (self._delay_s or self._jitter_s):
-            wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is no secret
+            wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is not secret
             self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
 
     def forget(self) -> None:
-        """Lets everything act."""
+        """Makes all grants take effect."""
         self._late.clear()
 
     def last_effective_block(self) -> int | None:
-        """Number of the last block all of whose grants act, None when that is the newest."""
+        """Number of the last block whose grants are all in effect, None when that is the newest."""
         if not self._late:
             return None
         now = self._clock()

@@ -1,4 +1,4 @@
-"""The checks before a body is read, in the order of reference facts 2.1."""
+"""Checks before a body is read, in the order of reference facts 2.1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def _present(call: Call) -> None:
 
 
 KEY_PRESENT = Guard(_present, frozenset({401}), KEY_SCHEMES)
-"""Some key is sent; whether it exists is not checked yet."""
+"""The request has a key; whether it exists is not checked yet."""
 
 
 class Access:
@@ -40,7 +40,7 @@ class Access:
         self.key = Guard(self._resolves, frozenset({401, 503}), KEY_SCHEMES)
 
     async def identify(self, call: Call) -> Caller:
-        """Resolves the presented key, once a request.
+        """Resolves the presented key, once per request.
 
         Args:
             call: The request.
@@ -49,7 +49,7 @@ class Access:
             The account behind the key.
 
         Raises:
-            StructuredError: 401 no key or an unknown one, 503 when the chain cannot be asked.
+            StructuredError: 401 no key or an unknown one, 503 when the chain does not answer.
         """
         known = call.known_caller
         if known is not None:

@@ -1,8 +1,7 @@
-"""Which account a key belongs to, and what the contract lets it do.
+"""Cache of keys, accounts and permissions, as the contract stores them.
 
-The contract is the source of truth. Its answers are cached until an event says that something changed.
-``grant_delay_ms`` delays new keys and grants, as the caches of the real service do (specification 3, reference facts
-3.4).
+The contract is the source of truth. Its answers are cached until an event reports a change. ``grant_delay_ms`` delays
+new keys and grants, as the caches of the real service do. See specification 3 and reference facts 3.4.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _IDENTITY_EVENTS: Final = frozenset(
 )
 
 _Question: TypeAlias = tuple[str, int | None]
-"""A view of the contract, and which member of its answer decides (None: the answer itself)."""
+"""A view of the contract, and the member of its answer that decides (None: the answer itself)."""
 
 # These ignore expiry, which the shorter views always enforce.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
@@ -47,11 +46,11 @@ _NO_WALLET: Final = "0x" + "00" * 20
 
 
 class PermissionCache:
-    """Keys, accounts and permissions.
+    """Cache of keys, accounts and permissions.
 
     Args:
         settings: The permission rules that can be set, and the delay of grants.
-        chain: Where the contract is.
+        chain: The chain with the contract.
         clock: Decides expiry.
     """
 
@@ -65,7 +64,7 @@ class PermissionCache:
         self._delay = GrantDelay(settings.grant_delay_ms, settings.grant_delay_jitter_ms)
         chain.on_event(self._changed)
 
-    # --- who ----------------------------------------------------------------------------------------------------
+    # --- accounts -----------------------------------------------------------------------------------------------
 
     async def resolve(self, presented_key: str) -> Caller:
         """The account behind a key.
@@ -74,8 +73,8 @@ class PermissionCache:
             presented_key: The key as sent, without spaces around it.
 
         Raises:
-            StructuredError: 401, it is shaped like a hash or resolves to nothing.
-            Unavailable: The chain cannot be asked.
+            StructuredError: 401, it has the form of a hash or resolves to nothing.
+            Unavailable: The chain does not answer.
         """
         refuse_hash(presented_key)
         caller = await self.by_hash(key_hash(presented_key))
@@ -83,7 +82,7 @@ class PermissionCache:
             # The lookup hash of an admin wallet is the hash of its 20 address bytes, which anyone can read on chain.
             raise unknown_key()
         if caller is None and (secret := usage_key_bytes(presented_key)) is not None:
-            # A key registered by its owner on chain is known by the hash of its bytes (specification 2).
+            # The contract stores a key that its owner registered on chain by the hash of its bytes (specification 2).
             caller = await self.by_hash(usage_key_hash(secret))
         if caller is None:
             raise unknown_key()
@@ -117,15 +116,15 @@ class PermissionCache:
         return caller
 
     def expired(self, caller: Caller) -> bool:
-        """Whether a usage key has ended: at its expiration exactly it has, 0 never ends (reference facts 3.1)."""
+        """Whether a usage key has expired. It has at exactly its expiration; 0 never expires (reference facts 3.1)."""
         if caller.is_master or not caller.expiration or not self._settings.enforce_expiration:
             return False
         return self._clock.now() >= caller.expiration
 
-    # --- what ---------------------------------------------------------------------------------------------------
+    # --- permissions --------------------------------------------------------------------------------------------
 
     async def effective(self, caller: Caller) -> bool:
-        """Whether the key itself acts already: a new one is known late when grants are delayed."""
+        """Whether the key itself is already in effect. When grants are delayed, a new key is delayed too."""
         block = self._delay.last_effective_block()
         if block is None:
             return True
@@ -174,13 +173,13 @@ class PermissionCache:
             return 0  # another account owns it
 
     def forget(self) -> None:
-        """Drops every remembered answer, after the state was exchanged as a whole."""
+        """Drops every cached answer, after the state was exchanged as a whole."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
         self._delay.forget()
 
-    # --- asking -------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------
 
     async def _now_and_effective(self, question: _Question, *arguments: Any) -> bool:
         if not await self._holds(None, question, *arguments):
@@ -193,7 +192,7 @@ class PermissionCache:
         try:
             found = await self._ask(block, function, *arguments)
         except ContractRevert:
-            return False  # the key was removed since it was resolved, for example while its run went on
+            return False  # the key was removed after it was resolved, for example during its run
         return bool(found if member is None else found[member])
 
     async def _ask(self, block: int | None, function: str, *arguments: Any) -> Any:
@@ -210,7 +209,7 @@ class PermissionCache:
         if event.name == RESET:
             self.forget()
             return
-        # Whatever was asked before this event may be stale when its answer arrives, so it is not kept.
+        # Answers to requests from before this event may be stale when they arrive, so they are not cached.
         self._version += 1
         self._answers.clear()
         if event.name in _IDENTITY_EVENTS:

@@ -1,4 +1,4 @@
-"""Who signed an envelope: a wallet by its key, or a contract wallet by its own word (specification 5.6)."""
+"""Verification of signed envelopes: by the key of a wallet, or by a contract wallet (specification 5.6)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from svcnb.protocol.vocabulary import Vocabulary
 ContractCheck = Callable[[str, bytes, bytes], Awaitable[bool]]
 """Asks the contract at an address whether a signature over a digest is its own (ERC-1271).
 
-False for a refusal, a revert, an address without code or a short answer; raises `Unavailable` when the chain cannot be
-asked.
+False for a refusal, a revert, an address without code or a short answer. Raises `Unavailable` when the chain does not
+answer.
 """
 
 
@@ -33,7 +33,7 @@ async def verify_envelope(
 ) -> str:
     """Checks an envelope and its signature, in the order of reference facts 6.9.
 
-    Nothing is remembered: the same envelope passes again until its time is over (specification 5.6.7).
+    Envelopes are not recorded: the same envelope passes again until it expires (specification 5.6.7).
 
     Args:
         typed_data: Envelope as received, an object or JSON text of one.
@@ -42,14 +42,14 @@ async def verify_envelope(
         chain_id: The node's chain id.
         clock: The server's time.
         vocabulary: Names of the service; they are part of the digest.
-        is_valid_contract_signature: Asked when the key of ``message.address`` did not sign.
+        is_valid_contract_signature: Called when the key of ``message.address`` did not sign.
 
     Returns:
         The wallet that signed, ``0x`` and 40 lower-case digits.
 
     Raises:
-        EndpointFailure: 400 with the broken rule in words.
-        Unavailable: 503, the chain was needed and cannot be asked.
+        EndpointFailure: 400 with a description of the broken rule.
+        Unavailable: 503, the chain is needed and does not answer.
     """
     try:
         checked = check_envelope(typed_data, flow=flow, chain_id=chain_id, now_s=clock.now_s(), vocabulary=vocabulary)
@@ -72,7 +72,7 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
     try:
         return recover_address(digest, signature)
     except MalformedSignature:
-        # Not an error yet: 65 bytes may also mean something to a contract wallet.
+        # Not an error yet: 65 bytes may also be a valid signature for a contract wallet.
         return None
 
 

@@ -21,7 +21,7 @@ async def wallet_of_header(
 ) -> str | None:
     """The wallet that a request's X-Wallet-Auth header proves.
 
-    A header that decodes takes precedence over the key headers, also when it is then refused.
+    A header that can be decoded takes precedence over the key headers, even if it is then refused.
 
     Args:
         value: The header's value, None when it was not sent.
@@ -31,11 +31,11 @@ async def wallet_of_header(
         is_valid_contract_signature: As for `verify_envelope`.
 
     Returns:
-        The wallet's address in lower case, or None when there is no header that decodes: look for a key then.
+        The wallet's address in lower case. None when no header can be decoded: read a key then.
 
     Raises:
-        StructuredError: 401, it decodes and its envelope or signature is refused.
-        Unavailable: 503, a contract wallet could not be asked.
+        StructuredError: 401, it can be decoded and its envelope or signature is refused.
+        Unavailable: 503, a contract wallet did not answer.
     """
     auth = decode_wallet_auth(value) if value else None
     if auth is None:

@@ -1,4 +1,4 @@
-"""Making accounts, and looking whether one exists."""
+"""Creation of accounts, and the check whether one exists."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
 class Accounts:
-    """Endpoints that create an account and look for one.
+    """Endpoints that create an account and check whether one exists.
 
     Args:
         contract: Calls of the contract.
         custody: Derives keys.
-        processor: Makes the customer of a new account.
-        ledger: Gives starter credits.
+        processor: Creates the customer of a new account.
+        ledger: Adds starter credits.
         access: Resolves keys.
         faults: Injected failures of the chain.
-        store: Where servers that share a database count new accounts.
+        store: The database in which servers that share it count new accounts.
         settings: Starter credits, and how often an address may create accounts.
     """
 
@@ -69,7 +69,7 @@ class Accounts:
         self._buckets = TokenBuckets(settings.new_account_burst)
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of accounts."""
+        """The endpoints of accounts."""
         return [
             Endpoint(
                 "POST",
@@ -106,14 +106,14 @@ class Accounts:
         try:
             await self._processor.ensure_customer(address, body.email or None)
         except ServiceError:
-            # Best effort (reference facts 2.2): the customer is made at the first payment otherwise.
+            # Best effort (reference facts 2.2): otherwise the customer is created at the first payment.
             _LOG.warning("no customer at the payment processor for %s yet", address, exc_info=True)
         if self._settings.starter_credits and self._settings.billing_enabled:
             await self._ledger.starter_credit(address, self._settings.starter_credits)
         return NewAccountResponse(api_key=api_key, wallet_address=address)
 
     async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:
-        # An account without its wallet must not stay behind when the chain stumbles between the two writes.
+        # An account must not stay without its wallet when the chain fails between the two writes.
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 await self._contract.write(

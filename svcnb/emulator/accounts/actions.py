@@ -21,7 +21,7 @@ class Actions:
 
     Args:
         contract: Calls of the contract.
-        managed: Makes the rows.
+        managed: Creates the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, managed: ManagedRows) -> None:
@@ -29,7 +29,7 @@ class Actions:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of registered actions."""
+        """The endpoints of registered actions."""
         return self._managed.rows(
             _TAG,
             ("add_action", self.add_action, AddActionRequest, Success),

@@ -1,4 +1,4 @@
-"""The endpoints that a wallet opens with its signature, and the way to ChainSecured (specification 4.4)."""
+"""Endpoints that accept a wallet's signature, and the conversion to ChainSecured (specification 4.4)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Checked by the handler, once it has found that a contract wallet signed."""
+    """Does nothing: the handler checks this, once it has found that a contract wallet signed."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
-"""The chain can be asked whether a contract wallet takes a signature for its own (specification 5.6.3)."""
+"""The chain can check whether a contract wallet accepts a signature as its own (specification 5.6.3)."""
 
 
 class ChainSecured:
-    """Endpoints that a wallet opens with its signature.
+    """Endpoints that accept a wallet's signature.
 
     Args:
         contract: Calls of the contract.
         custody: Derives keys.
         clock: Time of signatures.
-        chain: Asks contract wallets.
+        chain: Checks signatures of contract wallets.
         faults: Injected failures of the chain.
         vocabulary: Names of the service.
         guards: Guards of the conversion.
@@ -69,7 +69,7 @@ class ChainSecured:
         self._convert_cents = convert_cents
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the signed endpoints."""
+        """The endpoints that accept a signature."""
         return [
             Endpoint(
                 "POST",

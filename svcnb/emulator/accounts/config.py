@@ -48,7 +48,7 @@ class NodeConfig:
     """Endpoints about the node itself.
 
     Args:
-        settings: How the emulator behaves.
+        settings: The emulator's settings.
         chain: The chain with the contract.
         engine: Runs actions.
         load: Load of the machine.
@@ -65,7 +65,7 @@ class NodeConfig:
         self._address = address
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the configuration."""
+        """The endpoints of the configuration."""
         limits_path = self._settings.vocabulary.action_limits_path
         return [
             Endpoint("GET", f"{API}/get_node_chain_config", self.chain_config, response=NodeChainConfig, tag=_TAG),

@@ -54,7 +54,7 @@ class ContractCalls:
             *arguments: Its arguments.
 
         Returns:
-            What the function returned.
+            The return value of the function.
 
         Raises:
             EndpointFailure: The contract refused; nothing was sent.
@@ -69,7 +69,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends managed writes of which none may stay alone; refusals as in `write`."""
+        """Sends managed writes that must all happen; refusals as in `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         for function, arguments in calls:
@@ -111,10 +111,10 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
 
 
 def require_master(caller: Caller) -> None:
-    """Refuses usage keys, before anything else about the call is looked at.
+    """Refuses usage keys, before any other check of the call.
 
     Raises:
-        EndpointFailure: 403, the key is no account key.
+        EndpointFailure: 403, the key is not an account key.
     """
     if not caller.is_master:
         raise EndpointFailure(403, PERMISSION_DENIED)
@@ -135,7 +135,7 @@ def require_owner(caller: Caller) -> None:
 
 
 def failure_of(revert: ContractRevert) -> ServiceError:
-    """What a contract's refusal means to the caller.
+    """Converts a contract's refusal to the error for the caller.
 
     Args:
         revert: The decoded refusal.

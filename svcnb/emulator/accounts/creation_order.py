@@ -1,10 +1,10 @@
 """Creation order of lists that lost an entry.
 
-The contract keeps lists in the order of insertion until an entry is removed. Then the last entry takes its place, which
-clients of the chain see. The HTTP lists stay in creation order (specification 4.2, list_groups). The order is read from
-the contract's events, once for each list that lost an entry.
+The contract keeps lists in the order of insertion until an entry is removed. Then the last entry takes its place, and
+clients of the chain see that order. The HTTP lists stay in creation order (specification 4.2, list_groups). The order
+is read from the contract's events, once for each list that lost an entry.
 
-A page of a list that never lost an entry comes from the contract as it is.
+A page of a list that never lost an entry is returned in the contract's order.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ _SELECTOR_BYTES: Final = 4
 
 
 class _List(NamedTuple):
-    """How the entries of a list come and go.
+    """Changes of the entries of a list.
 
     Attributes:
         added: Event of a new entry, or of a changed one.
         removed: Event of a removed entry.
-        field: Where these events name the entry.
-        member: Where the functions that make a group name its first entries; empty for the lists of an account.
+        field: The field of these events that names the entry.
+        member: The parameter with the first entries in the functions that create a group; empty for the lists of an
+            account.
     """
 
     added: str
@@ -50,9 +51,9 @@ _LISTS: Final = {
     "listWalletsInGroup": _List("PkpAddedToGroup", "PkpRemovedFromGroup", "pkpId", "pkpIds"),
 }
 _IDENTITY: Final = {"listApiKeys": 1, "listPkps": 1, "listWalletsInGroup": 1}
-"""Where a row names its entry, if not at the beginning."""
+"""The position of a row's entry name, if it is not the first."""
 _MADE: Final = ("GroupAdded", "GroupUpdated")
-"""Events of a group that begins anew; its first entries have no events of their own."""
+"""Events that set all entries of a group; its first entries have no events of their own."""
 
 _Name = tuple[str, int, tuple[Any, ...]]
 
@@ -61,7 +62,7 @@ class CreationOrder:
     """The order in which entries of lists were created.
 
     Args:
-        chain: Where the events are.
+        chain: The chain with the events.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -71,15 +72,15 @@ class CreationOrder:
         chain.on_event(self._changed)
 
     async def of(self, function: str, master_hash: int, *arguments: int) -> dict[Any, int]:
-        """The place of each entry.
+        """The position of each entry.
 
         Args:
             function: The contract's function that lists them.
             master_hash: Identity of the account.
-            *arguments: What the function takes beside the account: the group.
+            *arguments: The function's arguments after the account: the group.
 
         Returns:
-            Places by group id, hash, or lower-case address. Empty for a list that never lost an entry. Also empty
+            Positions by group id, hash, or lower-case address. Empty for a list that never lost an entry. Also empty
             where a node refuses a query over all blocks, as public nodes do; then the order of the chain is used.
         """
         name = (function, master_hash, arguments)
@@ -114,7 +115,7 @@ class CreationOrder:
         return {entry: place for place, entry in enumerate(order)}
 
     async def _first_entries(self, kind: _List, event: ChainEvent) -> Iterable[Any]:
-        """Entries that a group was made with, as far as its transaction calls the contract directly."""
+        """Entries with which a group was created, if its transaction calls the contract directly."""
         data = await self._chain.call_data(event.transaction_hash)
         for name in ("addGroup", "updateGroup"):
             function = contract.function(name)
@@ -137,11 +138,11 @@ class CreationOrder:
 
 
 def in_order(rows: Sequence[Any], order: dict[Any, int], function: str) -> list[Any]:
-    """Rows in creation order; those whose creation is not known keep their order and come first.
+    """Rows in creation order. Those without a known creation come first, in their original order.
 
     Args:
-        rows: As the contract lists them.
-        order: From `CreationOrder.of`.
+        rows: The rows in the contract's order.
+        order: The result of `CreationOrder.of`.
         function: The contract's function that listed them.
     """
     column = _IDENTITY.get(function, 0)

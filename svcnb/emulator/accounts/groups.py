@@ -1,4 +1,4 @@
-"""Groups and what they permit."""
+"""Groups and their permissions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TAG: Final = "Groups"
 
 
 class Groups:
-    """Endpoints of groups and what they permit.
+    """Endpoints of groups and their permissions.
 
     Args:
         contract: Calls of the contract.
-        managed: Makes the rows.
+        managed: Creates the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, managed: ManagedRows) -> None:
@@ -35,7 +35,7 @@ class Groups:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of groups."""
+        """The endpoints of groups."""
         return self._managed.rows(
             _TAG,
             ("add_group", self.add_group, AddGroupRequest, AddGroupResponse),

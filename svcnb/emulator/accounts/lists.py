@@ -1,4 +1,4 @@
-"""Free lists: every key of an account sees everything of it, and no secret (reference facts 2.4)."""
+"""Free lists: every key of an account sees everything in it, but no secret (reference facts 2.4)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Lists:
         self._settings = settings
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the lists."""
+        """The endpoints of the lists."""
         rows = (
             ("list_api_keys", self.list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
             ("list_groups", self.list_groups, PageQuery, list[GroupItem], "Groups", ()),
@@ -114,8 +114,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A short answer is the last page, or the whole of a list that is shorter than a page. The first page
-            # decides.
+            # A page that is not full is the last page, or a list that is shorter than a page. The first page decides
+            # which.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []
@@ -131,7 +131,7 @@ class Lists:
         return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
     async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:
-        """Position of each wallet in order of registration; the contract's list does not carry it."""
+        """Position of each wallet in order of registration; the contract's list does not contain it."""
         if not rows:
             return {}
         everything = await self._ordered(call.caller.master_hash, "listPkps", page=(0, MAX_U64))

@@ -1,4 +1,4 @@
-"""Rows of managed writes: guards, price and errors that all of them share."""
+"""Endpoints of managed writes: the guards, price and errors that all of them share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 
 class ManagedRows:
-    """Makes rows of managed writes (specification 4.2: each needs a funded key and costs a cent).
+    """Factory for the endpoints of managed writes (specification 4.2: each needs a funded key and costs a cent).
 
     Args:
         *guards: The key resolves, and its account is funded.
@@ -20,7 +20,7 @@ class ManagedRows:
         self._guards = guards
 
     def rows(self, tag: str, *rows: tuple[str, Handler, Any, Any]) -> list[Endpoint]:
-        """Rows of one resource.
+        """Creates the endpoints of one resource.
 
         Args:
             tag: Their heading in the description.
@@ -31,15 +31,15 @@ class ManagedRows:
         ]
 
     def row(self, method: str, name: str, handler: Handler, request: Any, response: Any, **more: Any) -> Endpoint:
-        """One row.
+        """Creates one endpoint.
 
         Args:
             method: HTTP method.
             name: Its path below the API's.
-            handler: Answers it.
+            handler: Answers the request.
             request: Type of the body, None for none.
             response: Type of the answer.
-            **more: Further attributes of the row.
+            **more: Further attributes of the endpoint.
         """
         return Endpoint(
             method,

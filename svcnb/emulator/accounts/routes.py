@@ -1,4 +1,4 @@
-"""All endpoints of what accounts own. Those that create an account are loaded before these."""
+"""All endpoints of accounts' resources. The endpoints that create an account are loaded before these."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def endpoints(
     billing: BillingGuards,
     faults: Faults,
 ) -> list[Endpoint]:
-    """The rows of this area."""
+    """The endpoints of this area."""
     managed = ManagedRows(access.key, billing.funded)
     charged = settings.charge_convert
     return [

@@ -1,4 +1,4 @@
-"""Usage keys: made, changed and removed with the account key."""
+"""Usage keys: created, changed and removed with the account key."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UsageKeys:
         custody: Derives keys.
         clock: Time from which a key expires.
         permissions: Finds keys by their hash.
-        managed: Makes the rows.
+        managed: Creates the endpoints.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class UsageKeys:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of usage keys."""
+        """The endpoints of usage keys."""
         return self._managed.rows(
             _TAG,
             ("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
@@ -76,7 +76,7 @@ class UsageKeys:
         path = self._custody.new_path()
         secret = self._custody.wallet_secret(path)
         usage_api_key = base64.b64encode(secret).decode()
-        # The wallet goes first: where the two cannot be one step, an unused wallet may be left behind, and never a key
+        # The wallet is registered first. Where the two cannot be one step, an unused wallet may remain, but never a key
         # without its wallet.
         wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
         await self._contract.write_together(
@@ -134,6 +134,6 @@ class UsageKeys:
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract would make a key of this hash: it only sets, so existence is checked here.
+            # The contract would create a key with this hash, because it only sets values. So existence is checked here.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

@@ -21,7 +21,7 @@ class Wallets:
     Args:
         contract: Calls of the contract.
         custody: Derives keys.
-        managed: Makes the rows.
+        managed: Creates the endpoints.
     """
 
     def __init__(self, contract: ContractCalls, custody: Custody, managed: ManagedRows) -> None:
@@ -30,7 +30,7 @@ class Wallets:
         self._managed = managed
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of wallets."""
+        """The endpoints of wallets."""
         errors = frozenset({400, 403})
         link = f'<{API}/create_wallet>; rel="successor-version"'
         made = ("create_wallet", self.create_wallet, None, CreateWalletResponse)

@@ -1,1 +1,1 @@
-"""Actions: who may run one, and the engines that run it."""
+"""Execution of actions: permissions, and the engines that run them."""

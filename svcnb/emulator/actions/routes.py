@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _TAG: Final = "Execution"
 _WATCH_AFTER_S: Final = 0.1
-# What proxies write into their logs for it; no answer carries it.
+# Proxies write this status into their logs for a closed connection. No client receives it.
 _CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 
@@ -54,14 +54,14 @@ class RunActions:
     """Endpoints that run actions and compute CIDs.
 
     Args:
-        settings: Limits of a run, and what is charged.
+        settings: Limits of a run, and its price.
         engine: Runs actions.
-        permissions: Decides which key may run what.
+        permissions: Decides which key may run which action.
         custody: Derives keys for actions.
         network: Outbound requests of actions.
-        packages: What actions may import, None for nothing.
+        packages: The packages that actions may import, None for no packages.
         randomness: Random bytes of actions, if the emulator is seeded.
-        sources: Sources that ran before.
+        sources: Recently run sources.
         runs: Record of executions.
         clock: Time of the records.
         faults: Injected failures.
@@ -103,7 +103,7 @@ class RunActions:
         self._guards = (Guard(self._has_room, frozenset({429})), access.key, billing.funded)
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of this area; their paths carry the service's name."""
+        """The endpoints of this area. Their paths contain the service's name."""
         vocabulary = self._settings.vocabulary
         return [
             Endpoint(
@@ -133,9 +133,9 @@ class RunActions:
         return await _cid(source)
 
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
-        """Runs an action in a fresh isolate and answers what its main returned.
+        """Runs an action in a fresh isolate and returns the result of its main function.
 
-        Costs $0.01 a second of wall clock, at least one, charged only on success.
+        Costs $0.01 per second of wall clock, at least one second, charged only on success.
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)
@@ -169,7 +169,7 @@ class RunActions:
             return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
         pays = call.hold if self._settings.charge_failed_runs else None
         if pays is not None and outcome.error_kind == "funds":
-            call.price_cents = pays.cents  # what was there; a run that is ended for want of more leaves no debt
+            call.price_cents = pays.cents  # the available credit; a run that ends without enough credit leaves no debt
         note.ended(outcome, 500, call.price_cents if pays else 0)
         if pays is not None:
             await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
@@ -214,10 +214,11 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Sets a cent aside for every second of a run, which ends when the account cannot pay for more.
+        """Reserves a cent for every second of a run. The run ends when the account cannot pay for more.
 
-        Nothing is charged before it has succeeded: a run that is ended for lack of credit costs nothing (specification
-        7 rule 1). Between two checks a run may finish and owe what its account lacks (reference facts 7).
+        Nothing is charged before the run has succeeded: a run that is ended for lack of credit costs nothing
+        (specification 7 rule 1). A run may finish between two checks and owe what its account lacks (reference facts
+        7).
         """
         hold = call.hold
         if hold is None:
@@ -227,7 +228,7 @@ class RunActions:
             try:
                 await hold.grow(execution_cost_cents(elapsed_s))
             except Unavailable:
-                return True  # books out of reach say nothing about the credit; the next look asks again
+                return True  # without the ledger the credit is unknown; the next check tries again
             except StructuredError:
                 return False
             return True
@@ -235,7 +236,7 @@ class RunActions:
         return Meter(self._settings.funds_check_ms / 1000, lasts)
 
     async def _has_room(self, _call: Call) -> None:
-        """The node has room for another execution."""
+        """Checks that the node has capacity for another execution."""
         await self._faults.check("cpu")
         if self._settings.load_shedding and self._load.overloaded():
             raise StructuredError(
@@ -248,7 +249,7 @@ class RunActions:
 
 @asynccontextmanager
 async def _while_connected(call: Call) -> AsyncIterator[None]:
-    """Ends what it encloses when the caller closes the connection, so that the run gives its slot back.
+    """Cancels the enclosed block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
         CallerGone: The caller closed the connection.
@@ -265,7 +266,7 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
         watching.append(asyncio.ensure_future(watch(patience)))
 
     patience = asyncio.timeout(None)
-    # Most runs are over before: they need no task that watches.
+    # Most runs end earlier: they need no task that watches the connection.
     later = loop.call_later(_WATCH_AFTER_S, begin, patience)
     try:
         async with patience:

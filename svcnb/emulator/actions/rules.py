@@ -1,4 +1,4 @@
-"""Which key may run what, and which wallet a run may use (reference facts 3.2, 3.3)."""
+"""Permission rules: which key may run which action, and which wallet a run may use (reference facts 3.2, 3.3)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ async def require_may_execute(directory: PermissionCache, caller: Caller, cid: s
     """Refuses a key that may not run an action.
 
     Args:
-        directory: Knows the permissions.
-        caller: Who asks.
+        directory: Cache of the permissions.
+        caller: The caller.
         cid: CID of the action.
         action_hash: keccak256 of the CID.
 
     Raises:
-        StructuredError: 401, the key is so new that it does not act yet.
+        StructuredError: 401, the key is so new that it is not active yet.
         EndpointFailure: 403, the key is not permitted.
     """
     if not await directory.effective(caller):
@@ -49,9 +49,9 @@ async def wallet_secret(
     """The secret of a wallet that a run may use.
 
     Args:
-        directory: Knows permissions and derivation paths.
+        directory: Cache of permissions and derivation paths.
         custody: Derives the secret.
-        caller: Whose run it is.
+        caller: The caller of the run.
         action_hash: keccak256 of the running action's CID.
         pkp_id: The wallet's address as the action wrote it.
 
@@ -59,7 +59,8 @@ async def wallet_secret(
         32 secret bytes.
 
     Raises:
-        KeyRefused: The wallet may not be used; the text says why without telling more than the caller may list.
+        KeyRefused: The wallet may not be used. The text gives the reason and reveals nothing that the caller may not
+            list.
     """
     try:
         address = normal_address(pkp_id)
@@ -76,6 +77,6 @@ async def wallet_secret(
     if not path:
         raise KeyRefused(f"Wallet {address} is not registered in the account of the API key")
     if custody.wallet_address(path) != address:
-        # Somebody registered an address under a path that leads to another wallet.
+        # An address was registered under a derivation path that leads to another wallet.
         raise KeyRefused(f"Wallet {address} is registered under a path that is not its own")
     return custody.wallet_secret(path)

@@ -1,4 +1,4 @@
-"""Sources that ran before, so that they can be run again by their CID alone (reference facts 2.6)."""
+"""Cache of recently run sources, which can be run again by their CID alone (reference facts 2.6)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ KEPT_BYTES: Final = 64 * 1024 * 1024
 
 
 class SourceCache:
-    """The most recently run sources, up to a number of bytes.
+    """The most recently run sources, up to a limit in bytes.
 
     Args:
-        limit_bytes: Most bytes to keep.
+        limit_bytes: Maximum of bytes to keep.
     """
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
@@ -21,7 +21,7 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Keeps a source after a run that was permitted.
+        """Stores a source after a permitted run.
 
         Args:
             cid: Its CID.
@@ -38,11 +38,11 @@ class SourceCache:
             self._size -= dropped
 
     def get(self, cid: str) -> str | None:
-        """The source of a CID, None when it is not kept."""
+        """The source of a CID, None when it is not stored."""
         found = self._sources.get(cid)
         return found[0] if found else None
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Deletes all sources."""
         self._sources.clear()
         self._size = 0

@@ -1,4 +1,4 @@
-"""What ran: one row an execution, the newest kept. No source, no parameters, no response: those may hold secrets."""
+"""Record of executions: one row each, the newest kept. Sources, parameters and responses may hold secrets: not kept."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class Execution(NamedTuple):
     """One execution.
 
     Attributes:
-        request_id: Request that asked for it.
-        correlation_id: What the caller calls it, empty for none; a run of a trigger has its id there.
+        request_id: The id of the request.
+        correlation_id: The caller's own id, empty for none. For a run of a trigger it is the id of that run.
         cid: CID of the source.
         api_key_hash: Hash of the calling key, ``0x`` + 64 hex digits.
-        billing_wallet: Who pays.
+        billing_wallet: The wallet of the account that pays.
         status: ``success``, ``failed`` or ``refused``.
-        http_status: What was answered.
-        error: What went wrong.
+        http_status: The status of the answer.
+        error: The text of the error.
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``permission`` or
             ``unavailable``.
-        logs: What the action printed.
-        trace: What the engine did, as JSON text.
-        cost_cents: What was charged.
+        logs: The output of the action.
+        trace: The operations of the engine, as JSON text.
+        cost_cents: The charged amount.
         started_at: Unix seconds by the emulator's clock.
         elapsed_ms: Wall clock of the run, in milliseconds.
     """
@@ -81,7 +81,7 @@ class Execution(NamedTuple):
     trace: str | None = None
 
 
-# The newest stay, as long as their texts together are within the limit.
+# The newest are kept, as long as their texts together are within the limit.
 _DELETE_BEYOND: Final = """
     DELETE FROM executions WHERE id <= (
         SELECT max(id) FROM (
@@ -98,7 +98,7 @@ _INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
-    """Writes executions down behind the answers: a caller never waits for it, a reader always does.
+    """Writes executions to the database after the answers. A caller never waits for the write, a reader always does.
 
     Args:
         store: The database.
@@ -113,22 +113,22 @@ class RunLog:
         self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
-        """Takes note of an execution; it is written soon."""
+        """Adds an execution, which is written soon."""
         self._waiting.append(execution)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())
 
     async def flush(self) -> None:
-        """Returns once everything added so far is written."""
+        """Waits until everything added so far is written."""
         if self._writer is not None:
             self._hurry.set()
-            await asyncio.shield(self._writer)  # a reader that leaves must not take the writer along
+            await asyncio.shield(self._writer)  # cancelling a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
         """Executions, newest first, without their traces.
 
         Args:
-            limit: At most so many.
+            limit: Maximum of executions.
             offset: How many of the newest to skip.
         """
         await self.flush()
@@ -141,7 +141,7 @@ class RunLog:
         )
 
     async def one(self, request_id: str) -> dict[str, Any] | None:
-        """One execution with its trace, None when there is none of that request.
+        """One execution with its trace, None when that request has none.
 
         Args:
             request_id: The answer's X-Request-Id.
@@ -160,7 +160,7 @@ class RunLog:
 
     async def _write(self) -> None:
         self._hurry.clear()
-        # The charge of the same call is on its way to the same database, and a caller waits for it.
+        # The charge of the same call goes to the same database, and a caller waits for it.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:
@@ -172,9 +172,9 @@ class RunLog:
                 self._since_trim = self._bytes_since_trim = 0
             try:
                 await self._store.run(partial(_insert, rows=[_row(execution) for execution in rows], trim=trim))
-            except Exception as error:  # noqa: BLE001 - whatever it is
-                # The history is a convenience: callers have their answers, and the next runs are written again.
-                # A database's further lines may repeat the row, which holds what an action logged.
+            except Exception as error:  # noqa: BLE001 - after any error
+                # The history is only a convenience: callers have their answers, and the next executions are written
+                # again. Further lines of a database error may repeat the row, which contains the logs of an action.
                 _LOG.warning("%d executions could not be written down: %s", len(rows), str(error).partition("\n")[0])
 
 
@@ -196,7 +196,7 @@ def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
 
 def _row(execution: Execution) -> dict[str, Any]:
     row = execution._asdict()
-    # JavaScript text may hold halves of surrogate pairs and zero bytes, which databases refuse.
+    # JavaScript text may contain unpaired surrogates and zero bytes, which databases refuse.
     for name in _FREE_TEXT:
         if value := row[name]:
             row[name] = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

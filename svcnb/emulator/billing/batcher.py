@@ -1,11 +1,11 @@
-"""Where holds and charges queue: all that wait together are served together, in one piece of database work.
+"""Queue of holds and charges. All waiting requests are served together, in one piece of database work.
 
 `Store.run` shares a commit between callers, but each still pays for a savepoint, a trip to the database thread and a
-few statements. Under load that costs more than the disk does; here it is paid once for all that wait. A database in
-memory answers at once: there no request waits, and each is served alone.
+few statements. Under load that costs more than the disk does. Here it is paid once for all waiting requests. A database
+in memory answers at once: there no request waits, and each is served alone.
 
-Where several servers share the database, each writes in the same transaction what it has set aside
-(`shared_holds`), and counts what they have.
+Where several servers share the database, each writes its reserved credit in the same transaction (`shared_holds`), and
+counts the others' reserved credit.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _AGAIN_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Order:
-    """One caller: with an entry wants it posted (and its hold ended), without one wants its hold to begin or grow.
+    """Request of one caller. An entry is posted and ends its hold. Without an entry, the hold begins or grows.
 
-    Without either something was set free, which other servers are to see.
+    Without entry and hold, some credit was released, which other servers should see.
     """
 
     hold: Hold | None
@@ -46,7 +46,7 @@ class Counter:
 
     Args:
         store: The database.
-        holds: What is set aside.
+        holds: The reserved credit.
     """
 
     def __init__(self, store: Store, holds: Holds) -> None:
@@ -67,7 +67,7 @@ class Counter:
         await self._order(hold, None)
 
     async def grow(self, hold: Hold, cents: int) -> None:
-        """Makes a hold set ``cents`` aside altogether.
+        """Raises a hold to ``cents`` in total.
 
         Raises:
             StructuredError: 402, the credit does not cover it.
@@ -80,7 +80,7 @@ class Counter:
             self._tell_others()
 
     async def charge(self, entry: Entry, hold: Hold | None) -> int:
-        """Posts a charge and ends its hold; also when the caller leaves while waiting.
+        """Posts a charge and ends its hold, even if the caller is cancelled.
 
         Returns:
             The account's credit in cents afterwards.
@@ -103,7 +103,7 @@ class Counter:
             call, self._called = not self._called, True
         if call:
             task = asyncio.ensure_future(self._serve())
-            self._serving.add(task)  # the loop itself holds tasks only weakly
+            self._serving.add(task)  # the event loop holds only weak references to tasks
             task.add_done_callback(self._serving.discard)
         return done
 
@@ -136,7 +136,7 @@ class Counter:
             return
         for (_, done), answer in zip(served, answers, strict=True):
             if done.done():
-                continue  # the caller left; what was ordered has happened all the same
+                continue  # the caller has gone; the order was executed anyway
             if isinstance(answer, StructuredError):
                 done.set_exception(answer)
             else:

@@ -9,7 +9,7 @@ DEFAULT_CARD: Final = "4242424242424242"
 
 
 class Declined(NamedTuple):
-    """Why a card does not pay.
+    """Reason why a card does not pay.
 
     Attributes:
         code: For programs.
@@ -35,7 +35,7 @@ DECLINED: Final = {
     "4000000000000127": Declined("incorrect_cvc", "The card was declined: its security code is incorrect."),
     "4000000000000119": Declined("processing_error", "The card was declined: an error occurred while processing it."),
 }
-"""Numbers that fail, each in its way."""
+"""Numbers that fail, each for another reason."""
 
 _SEPARATORS = re.compile(r"[\s-]+")
 
@@ -47,7 +47,7 @@ def judge(number: str | None) -> Declined | None:
         number: Card number, blanks and dashes ignored; None is a card that pays.
 
     Returns:
-        None, or why it does not pay.
+        None, or the reason why it does not pay.
     """
     digits = _SEPARATORS.sub("", number or DEFAULT_CARD)
     if digits in ACCEPTED:

@@ -1,4 +1,4 @@
-"""Guards of billing: credit for a call, who may read credits and payments, and whether billing works."""
+"""Guards of billing: credit for a call, access to credits and payments, and whether billing works."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ WALLET_SCHEME: Final = "WalletAuth"
 
 
 class BillingGuards:
-    """Who pays, and whether billing works.
+    """Guards that determine the paying account, and whether billing works.
 
     Args:
         access: Resolves keys.
         permissions: Finds the account of a wallet.
         ledger: Credits of accounts.
         faults: Injected failures.
-        chain: Asks contract wallets.
+        chain: Checks signatures of contract wallets.
         clock: Time of signatures.
         settings: Whether billing is on, and the names of the service.
 
     Attributes:
-        funded: Guard: the account has a cent of credit that no other call holds; it is set aside until this call ends.
+        funded: Guard: the account has a cent of credit that no other call holds. It is reserved until this call ends.
         payer: Guard: any key of the account, or its admin wallet by X-Wallet-Auth (reference facts G21).
         works: Guard: billing is on, and no fault is injected into it.
     """
@@ -84,7 +84,7 @@ class BillingGuards:
             return
         await self._faults.check("chain")
         caller = await self._permissions.by_hash(wallet_lookup_key(wallet))
-        # The contract keeps a former admin's lookup entry after a transfer (specification 3): history, not a right.
+        # The contract keeps a former admin's lookup entry after a transfer (specification 3). It gives no permission.
         if caller is None or caller.admin_address != wallet:
             past = "" if caller is None else " any more"
             raise StructuredError(

@@ -1,4 +1,4 @@
-"""Credit set aside while a call is being served, so that calls at once cannot spend the same cent."""
+"""Credit reserved while a call is being served, so that concurrent calls cannot spend the same cent."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from svcnb.emulator.billing.rules import payment_required
 
 
 class Settle(Protocol):
-    """What a hold calls to turn itself into a charge."""
+    """Function with which a hold becomes a charge."""
 
     def __call__(self, hold: Hold, cents: int, *, reason: str, request_id: str) -> Awaitable[int]:
-        """Charges ``cents`` and ends the hold; the credit afterwards."""
+        """Charges ``cents`` and ends the hold. Returns the credit afterwards."""
 
 
 class Grow(Protocol):
-    """What a hold calls to set more aside."""
+    """Function with which a hold reserves more."""
 
     def __call__(self, hold: Hold, cents: int) -> Awaitable[None]:
-        """Sets ``cents`` aside altogether."""
+        """Raises the hold to ``cents`` in total."""
 
 
 class Hold:
-    """Cents of one account, set aside for one call.
+    """Cents of one account, reserved for one call.
 
     Settle it when the call succeeded, release it when it failed. As an async context manager it is released at the end.
     A call whose price grows while it is served grows its hold.
 
     Attributes:
         account: Billing wallet, lowercase.
-        cents: How much is set aside.
+        cents: The reserved amount.
         state: ``new`` until the database has seen it, then ``active``, at last ``ended``.
     """
 
@@ -50,7 +50,7 @@ class Hold:
         """Charges and ends the hold, in one step.
 
         Args:
-            cents: The price, at least 1. It may exceed what was held and what is there: the call has had its effect,
+            cents: The price, at least 1. It may exceed the held amount and the credit: the call has had its effect,
                 so the rest is recorded as owed.
             reason: For people, for example ``add_group``.
             request_id: The request; it is charged once however often this is called.
@@ -61,19 +61,19 @@ class Hold:
         return await self._settle(self, cents, reason=reason, request_id=request_id)
 
     async def grow(self, cents: int) -> None:
-        """Sets more aside; nothing happens when that much is held already, or when the hold has ended.
+        """Reserves more. Does nothing when that much is held already, or when the hold has ended.
 
         Args:
-            cents: How much is to be held altogether.
+            cents: The amount to hold in total.
 
         Raises:
-            StructuredError: 402, the account's credit does not cover it. What was held stays held.
+            StructuredError: 402, the account's credit does not cover it. The held amount stays held.
         """
         if cents > self.cents:
             await self._grow(self, cents)
 
     def release(self) -> None:
-        """Ends the hold without a charge; doing it again, or after `settle`, changes nothing."""
+        """Ends the hold without a charge. A second call, or a call after `settle`, changes nothing."""
         self._release(self)
 
     async def __aenter__(self) -> Self:
@@ -84,7 +84,7 @@ class Hold:
 
 
 class Holds:
-    """How many cents of each account are set aside. Used by the event loop and by the database thread."""
+    """Reserved cents of each account. Used by the event loop and by the database thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -94,7 +94,7 @@ class Holds:
         """Begins a hold, unless it was ended before it began.
 
         Raises:
-            StructuredError: 402, the credit does not cover it beside what is held already.
+            StructuredError: 402, the credit does not cover it beside the amounts that are already held.
         """
         with self._lock:
             if hold.state == "ended":
@@ -106,10 +106,10 @@ class Holds:
             hold.state = "active"
 
     def grow(self, hold: Hold, cents: int, credit_cents: int) -> None:
-        """Raises what an active hold sets aside to ``cents``.
+        """Raises the amount of an active hold to ``cents``.
 
         Raises:
-            StructuredError: 402, the credit does not cover it beside what others hold.
+            StructuredError: 402, the credit does not cover it beside the amounts of other holds.
         """
         with self._lock:
             if hold.state != "active" or cents <= hold.cents:
@@ -121,7 +121,7 @@ class Holds:
             hold.cents = cents
 
     def drop(self, hold: Hold) -> bool:
-        """Ends a hold, in whatever state it is; whether that set anything free."""
+        """Ends a hold in any state. Returns whether that released credit."""
         with self._lock:
             was_active = hold.state == "active"
             if was_active:
@@ -132,6 +132,6 @@ class Holds:
         return was_active
 
     def all(self) -> dict[str, int]:
-        """Cents set aside now, by account."""
+        """Reserved cents, by account."""
         with self._lock:
             return dict(self._held)

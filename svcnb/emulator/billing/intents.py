@@ -1,4 +1,4 @@
-"""Payments at the local processor: what is kept of each, and how its status follows from the time.
+"""Payments at the local processor: their records, and how their status depends on the time.
 
 Nothing runs in the background. A payment that takes time stores what it will become and when. A read after that moment
 returns the new status. So a crypto payment that takes a minute needs only a clock that is moved by a minute.
@@ -34,8 +34,7 @@ Table(
     """,
 )
 
-# While a payment is processing: what it becomes at due_at; both null means that it stays as it is until a person
-# decides.
+# While a payment is processing: its status at due_at. Both are null when it stays as it is until a person decides.
 Table(
     "processor_intents",
     """
@@ -63,10 +62,10 @@ class Intent(NamedTuple):
     Attributes:
         id: Starts with ``pi_``.
         wallet: Billing wallet of the customer who pays.
-        client_secret: Lets a browser confirm this payment and nothing else.
-        amount_cents: What is paid.
-        status: Where it stands, now.
-        method: How it is paid, once chosen.
+        client_secret: Allows a browser to confirm this payment and nothing else.
+        amount_cents: The amount to pay.
+        status: Its current status.
+        method: The payment method, once chosen.
         becomes: Status that a processing payment takes at ``due_at``.
         due_at: Unix seconds.
         problem_code: Why the last attempt failed, as a code, for example ``card_declined``.
@@ -99,8 +98,8 @@ class Intent(NamedTuple):
         """The payment after an attempt to pay it.
 
         Args:
-            outcome: How it ends; ``processing`` does not end without a further call.
-            method: How it is paid, None leaves what was chosen.
+            outcome: The resulting status; ``processing`` does not end without a further call.
+            method: The payment method, None keeps the chosen one.
             now: Unix seconds.
             delay_s: Seconds that it is processing first.
             problem: Code and text of a failure.
@@ -117,7 +116,7 @@ class Intent(NamedTuple):
         )
 
     def canceled(self, now: float) -> Intent:
-        """The payment after the person gave it up."""
+        """The payment after it was cancelled."""
         return self._replace(
             status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
         )
@@ -133,7 +132,7 @@ class Intent(NamedTuple):
 
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
-    """Makes the processor's customer of a wallet, or gives a known one the address it lacked."""
+    """Creates the processor's customer of a wallet, or adds a missing email address to an existing one."""
     known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
     if not known:
         connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)
@@ -144,14 +143,14 @@ def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str
 
 
 def add(connection: Connection, intent: Intent) -> None:
-    """Keeps a new payment."""
+    """Stores a new payment."""
     connection.insert("processor_intents", **intent._asdict())
 
 
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
-    """A payment as it stands now, None when there is none of this id.
+    """A payment in its current status, None when the id is unknown.
 
-    A change that came due is written down, so a clock that is set back later does not take it back.
+    A change that has become due is stored, so a clock that is set back later does not undo it.
     """
     if not _ID.fullmatch(intent_id):
         return None
@@ -166,5 +165,5 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 
 def save(connection: Connection, intent: Intent) -> None:
-    """Writes a changed payment."""
+    """Stores a changed payment."""
     connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - our own names

@@ -1,4 +1,4 @@
-"""Credits of accounts: who has how much, and that nothing is counted twice."""
+"""Ledger of the accounts' credits, in which nothing is counted twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ledger:
 
     Args:
         store: The database.
-        clock: Dates the entries.
+        clock: Time of the entries.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -29,33 +29,33 @@ class Ledger:
     display = staticmethod(display)
 
     async def credit_cents(self, billing_wallet: str) -> int:
-        """Cents of credit; negative is owed. Held cents still count: they are not spent yet."""
+        """Cents of credit; negative is owed. Held cents are included, because they are not spent yet."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
-        """Sets credit aside for a call that is about to be served.
+        """Reserves credit for a call that is about to be served.
 
-        Servers that share a database count each other's holds, and what one of them held is free when it is killed.
+        Servers that share a database count each other's holds. When a server is killed, its holds are released.
 
         Raises:
-            StructuredError: 402, what is neither spent nor held does not cover ``cents``.
+            StructuredError: 402, the credit that is neither spent nor held does not cover ``cents``.
         """
         counter = self._counter
         hold = Hold(billing_wallet.lower(), cents, settle=self._settle, grow=counter.grow, release=counter.release)
         try:
             await self._counter.begin(hold)
         except BaseException:
-            # Also when the caller went away while the database was busy: a hold without an owner would never end.
+            # Also when the caller is cancelled while the database is busy: a hold without an owner would never end.
             hold.release()
             raise
         return hold
 
     async def charge(self, billing_wallet: str, cents: int, *, reason: str, request_id: str) -> int:
-        """Charges a call that has succeeded; past zero the rest is owed.
+        """Charges a call that has succeeded. An amount beyond the credit is owed.
 
         Args:
-            billing_wallet: Who pays.
+            billing_wallet: The paying wallet.
             cents: The price, at least 1.
             reason: For people, for example ``add_group``.
             request_id: The request; it is charged once however often this is called.
@@ -71,11 +71,11 @@ class Ledger:
         """Adds credit once.
 
         Args:
-            billing_wallet: Who receives it.
-            cents: How much, at least 1.
+            billing_wallet: The receiving wallet.
+            cents: The amount, at least 1.
             reason: For people.
-            reference: What it is for; a second credit of the same reference and kind changes nothing.
-            kind: Where it comes from.
+            reference: The cause of the credit; a second credit of the same reference and kind changes nothing.
+            kind: The source of the credit.
 
         Returns:
             The account's credit in cents afterwards.
@@ -104,7 +104,7 @@ class Ledger:
         try:
             return await self._charge(hold.account, cents, reason=reason, request_id=request_id, hold=hold)
         finally:
-            hold.release()  # what a failed charge leaves behind
+            hold.release()  # releases the hold of a failed charge
 
     async def _charge(self, account: str, cents: int, *, reason: str, request_id: str, hold: Hold | None = None) -> int:
         reference = f"request:{request_id}"

@@ -1,4 +1,4 @@
-"""The local payment processor: payments, how they are paid, and crediting them to accounts. No money moves anywhere."""
+"""Local payment processor: creates payments, simulates them, and credits them to accounts. No money moves anywhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction
 
 
 class ProcessorRefusal(EndpointFailure):
-    """The processor does not do what was asked.
+    """The processor refuses a request.
 
     Args:
         status: HTTP status.
@@ -50,9 +50,9 @@ class Processor:
 
     Args:
         store: The database.
-        clock: Decides when a delayed payment is through.
-        randomness: Ids and client secrets.
-        custody: Names this emulator in the publishable key.
+        clock: Decides when a delayed payment is complete.
+        randomness: Source of ids and client secrets.
+        custody: Identifies this emulator in the publishable key.
         settings: ``crypto_delay_ms``.
     """
 
@@ -70,10 +70,10 @@ class Processor:
         """Seconds that a crypto payment takes to be confirmed."""
         return self._crypto_delay_s
 
-    # --- what the service asks of it ----------------------------------------------------------------------------
+    # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Makes the customer of a billing wallet, unless there is one; a new email replaces the known one."""
+        """Creates the customer of a billing wallet, unless it exists. A new email replaces the existing one."""
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 
@@ -114,7 +114,7 @@ class Processor:
         """Credits a payment that has succeeded, once, in one transaction with marking it so.
 
         Args:
-            wallet: Billing wallet of the account that asks.
+            wallet: Billing wallet of the calling account.
             intent_id: The payment.
 
         Returns:
@@ -142,13 +142,13 @@ class Processor:
 
         return await self._store.run(work)
 
-    # --- what a browser, a person or a teacher does ------------------------------------------------------------
+    # --- actions of a browser, a person or a teacher ------------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
         """A payment, for the holder of its client secret.
 
         Raises:
-            ProcessorRefusal: 404 there is no such payment, or the secret is not its own.
+            ProcessorRefusal: 404 the payment does not exist, or the secret is not its own.
         """
         return await self._change(intent_id, lambda intent: intent, client_secret)
 
@@ -161,10 +161,10 @@ class Processor:
             intent_id: The payment.
             client_secret: Its secret.
             method: ``card`` or ``crypto``.
-            card_number: A test card, see `cards`; None is one that pays.
+            card_number: A test card, see `cards`; None is a card that pays.
 
         Returns:
-            The payment, also when the card was declined: then it has failed and says why.
+            The payment. If the card was declined, the payment has failed and contains the reason.
 
         Raises:
             ProcessorRefusal: 404 as in `find`; 400 it cannot be paid (any more), or the method is unknown.
@@ -189,13 +189,13 @@ class Processor:
         delay_s: float,
         problem: tuple[str, str] | None = None,
     ) -> Intent:
-        """Pays with an outcome and a delay of one's choice; otherwise as `confirm`.
+        """Pays with a chosen outcome and delay; otherwise as `confirm`.
 
         Args:
             intent_id: The payment.
             client_secret: Its secret.
             method: ``card`` or ``crypto``.
-            outcome: How it ends.
+            outcome: Its final status.
             delay_s: Seconds that it is processing first.
             problem: Code and text of a failure, None for the ordinary ones.
         """
@@ -213,7 +213,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def cancel(self, intent_id: str, client_secret: str) -> Intent:
-        """Gives a payment up.
+        """Cancels a payment.
 
         Raises:
             ProcessorRefusal: 404 as in `find`; 400 it is being processed or has ended.
@@ -230,7 +230,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def set_outcome(self, intent_id: str, outcome: str, delay_ms: int = 0) -> Intent:
-        """Decides how a payment ends, whatever was chosen before: the control plane's way.
+        """Sets the outcome of a payment for the control plane, regardless of earlier choices.
 
         Args:
             intent_id: The payment.
@@ -278,7 +278,7 @@ class Processor:
     def _customer_work(self, wallet: str, email: str | None) -> Callable[[Connection], None]:
         id_, now = f"cus_{self._token(14)}", self._clock.now()
         if email is not None:
-            # Whatever was sent as JSON may hold what no database takes.
+            # JSON texts may contain characters that no database stores.
             email = email.encode("utf-8", "replace").decode().replace("\0", "").strip()[:_LONGEST_EMAIL] or None
         return lambda connection: intents.ensure_customer(connection, wallet, id_=id_, email=email, now=now)
 

@@ -1,7 +1,7 @@
-"""The processor over HTTP: what its browser library calls, and the hosted page.
+"""HTTP interface of the processor: the calls of its browser library, and the hosted page.
 
-Its path is always ``/processor``, whatever name the service uses for the processor: it belongs to the emulator, and the
-real one has its own address. A payment is opened by its client secret, as at real processors.
+Its path is always ``/processor``, under every name of the processor. It belongs to the emulator, while the real
+processor has its own address. A payment is opened by its client secret, as with real processors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DECLINED: Final = 402
 # No form-action: browsers apply it to the redirect after a form too, and the return page may be another port's.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "frame-ancestors 'none'"  # a page around this one could lay its own over the buttons
+    "frame-ancestors 'none'"  # a page that frames this one could cover the buttons
 )
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
@@ -44,7 +44,7 @@ _PAGE_HEADERS: Final = {
 
 
 def describe(intent: Intent) -> dict[str, object]:
-    """A payment as the processor shows it, without its secret."""
+    """A payment in the form of the processor's API, without its secret."""
     return {
         "id": intent.id,
         "object": "payment_intent",
@@ -63,7 +63,7 @@ Handler = Callable[["ProcessorPages", Call, Any], Awaitable[Response]]
 
 
 def _in_its_own_words(handler: Handler) -> Handler:
-    """Answers refusals in the processor's shape of errors, which is not the service's."""
+    """Answers refusals in the processor's shape of errors, which differs from the service's."""
 
     @wraps(handler)
     async def guarded(pages: ProcessorPages, call: Call, given: Any) -> Response:
@@ -86,7 +86,7 @@ class ProcessorPages:
         self._processor = processor
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the processor; none of them is in the service's description."""
+        """The endpoints of the processor. None of them is in the service's description."""
         intent = f"{ROOT}/v1/payment_intents/{{intent}}"
         return [
             Endpoint("GET", intent, self._retrieve, described=False),
@@ -123,7 +123,7 @@ class ProcessorPages:
 
     @_in_its_own_words
     async def _cancel(self, call: Call, _given: None) -> Response:
-        """Gives a payment up."""
+        """Cancels a payment."""
         fields = await _fields(call)
         processor = self._opened(call, fields)
         return answer(describe(await processor.cancel(call.path["intent"], fields.get("client_secret", ""))))
@@ -133,7 +133,7 @@ class ProcessorPages:
         processor = self._processor
         scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
         key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
-        if key != processor.publishable_key:  # it is public: nothing leaks by comparing it plainly
+        if key != processor.publishable_key:  # the key is public, so a plain comparison leaks nothing
             raise ProcessorRefusal(
                 401, "api_key_invalid", "Send the publishable key that the service shows: Authorization: Bearer pk_…."
             )
@@ -153,7 +153,7 @@ class ProcessorPages:
         return _html(settled_page(intent, onward=_left(onward, intent)))
 
     async def _pay(self, call: Call, _given: None) -> Response:
-        """What the page's buttons do."""
+        """Handles the page's buttons."""
         query, form = call.request.query_params, await _fields(call)
         try:
             onward = _onward(call, query)
@@ -186,7 +186,7 @@ class ProcessorPages:
 
 
 async def _fields(call: Call) -> dict[str, str]:
-    """Members of a body, JSON or form; only texts are kept."""
+    """Members of a body, JSON or form. Only text values are kept."""
     data = await read_bytes(call.request, _LARGEST_BODY)
     if call.request.headers.get("content-type", "").startswith(_FORM):
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
@@ -216,7 +216,7 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
 
 def _onward(call: Call, query: QueryParams) -> str:
     given = query.get("return_url", "")
-    # The emulator's own page, told relative to this one: a proxy may have put a folder in front of all paths.
+    # The emulator's own page, relative to this one, because a proxy may have put a folder in front of all paths.
     return check_return_url(given, own_host=call.request.headers.get("host", "")) if given else "../return"
 
 

@@ -1,4 +1,4 @@
-"""Where the payment page may send a browser on: this machine, or the host that served the page."""
+"""Check of the address to which the payment page may redirect: this machine, or the host that served the page."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-# Browsers read a backslash as a slash and drop control characters, so what they make of such an address differs from
-# what is checked here.
+# Browsers read a backslash as a slash and drop control characters, so they would read such an address differently from
+# this check.
 _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 
 class ReturnUrlRefused(ValueError):
-    """An address that the payment page does not lead to."""
+    """The payment page refuses to redirect to this address."""
 
 
 def check_return_url(url: str, *, own_host: str) -> str:
-    """An address that may be returned to.
+    """Checks and returns an address for the redirect.
 
     Args:
         url: Absolute, or a path on this server.
@@ -27,7 +27,8 @@ def check_return_url(url: str, *, own_host: str) -> str:
         The address, unchanged.
 
     Raises:
-        ReturnUrlRefused: It leads elsewhere: a payment page that redirects anywhere would lend its name to others.
+        ReturnUrlRefused: It leads elsewhere. A payment page that redirects anywhere would make other sites look
+            trusted.
     """
     parts = _split(url)
     if parts is not None and not _MISREAD.search(url):
@@ -50,7 +51,7 @@ def with_query(url: str, **members: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # checked only when asked for
+        _ = parts.port  # the port is checked only when it is read
     except ValueError:
         return None
     return parts

@@ -29,7 +29,7 @@ class Credits:
     Args:
         processor: The payment processor.
         ledger: Credits of accounts.
-        guards: Who pays, and whether billing works.
+        guards: Determine the paying account, and whether billing works.
         vocabulary: Names the processor.
     """
 
@@ -40,7 +40,7 @@ class Credits:
         self._vocabulary = vocabulary
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of billing."""
+        """The endpoints of billing."""
         paying = (self._guards.payer, self._guards.works)
         return [
             Endpoint(
@@ -88,7 +88,7 @@ class Credits:
     async def _balance(self, call: Call, _given: None) -> BalanceResponse:
         """Credits of the account; all its keys share them."""
         credit = await self._ledger.credit_cents(call.caller.billing_wallet)
-        # The processor counts what a customer owes, so credit is negative (reference facts A4).
+        # The processor counts the amount that a customer owes, so credit is negative (reference facts A4).
         return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))
 
     async def _create_payment_intent(

@@ -1,4 +1,4 @@
-"""What things cost and how amounts are said. Pure functions; amounts are whole cents of US dollars."""
+"""Prices and the display of amounts. Pure functions; amounts are whole cents of US dollars."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MIN_PAYMENT_CENTS
 
 MAX_PAYMENT_CENTS: Final = 99_999_999
-"""Largest single payment, as at card processors: eight digits of cents."""
+"""Largest single payment, as with card processors: eight digits of cents."""
 
 
 def dollars(cents: int) -> str:
@@ -26,7 +26,7 @@ def display(credit_cents: int) -> str:
 
 
 def execution_cost_cents(elapsed_s: float) -> int:
-    """Price of an execution: one cent a whole second, at least one second (specification 8, reference facts 7)."""
+    """Price of an execution: one cent per whole second, at least one second (specification 8, reference facts 7)."""
     return max(1, math.floor(elapsed_s)) * EXECUTION_COST_CENTS_PER_SECOND
 
 
@@ -34,8 +34,8 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
     """The 402 of an account whose credits cannot cover a call.
 
     Args:
-        needed_cents: What the call needs.
-        credit_cents: What the account has.
+        needed_cents: The credit that the call needs.
+        credit_cents: The credit of the account.
     """
     return StructuredError(
         402,
@@ -50,10 +50,10 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
 
 
 def check_payment_amount(amount_cents: int) -> None:
-    """Refuses an amount outside what one payment may be.
+    """Refuses an amount outside the limits of one payment.
 
     Raises:
-        EndpointFailure: 400, below the minimum (specification 8) or beyond what a processor takes at once.
+        EndpointFailure: 400, below the minimum (specification 8) or above the maximum of a processor.
     """
     if amount_cents < MIN_PAYMENT_CENTS:
         raise EndpointFailure(

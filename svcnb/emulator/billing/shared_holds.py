@@ -1,8 +1,8 @@
-"""What each of several servers has set aside, where all of them see it: in the PostgreSQL that they share.
+"""Reserved credit of each of several servers, visible to all of them in the PostgreSQL that they share.
 
-A server writes everything that it holds in one row, in the transaction in which a hold begins, grows or is charged. The
-transactions of all servers run one after another (`store`). The row has the name of the server's connection, as a lease
-does (`leases`). When the server is killed, the database closes the connection, and its holds are free.
+A server writes all its holds in one row, in the transaction in which a hold begins, grows or is charged. The
+transactions of all servers run one after another (`store`). Like a lease (`leases`), the row has the name of the
+server's connection. When the server is killed, the database closes the connection, and its holds are released.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.schema import Table
 from svcnb.emulator.platform.sessions import LIVING, session_name
 
-# What is held is cents by account, a JSON object: a server holds for few accounts at a time, and always writes down all
+# The holds are cents by account, a JSON object. A server holds credit for few accounts at a time, and always writes all
 # of them.
 HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 
 def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
-    """Cents that other servers have set aside.
+    """Cents that other servers have reserved.
 
     Args:
         connection: Inside a transaction.
-        accounts: Whose.
+        accounts: The accounts.
     """
     found: Counter[str] = Counter()
     others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - our own text
@@ -38,10 +38,10 @@ def of_others(connection: Connection, accounts: Collection[str]) -> Counter[str]
 
 
 def write_down(connection: Connection, held: Mapping[str, int]) -> None:
-    """Lets the others see what this server has set aside.
+    """Writes the reserved credit of this server for the others.
 
     Args:
-        connection: Inside a transaction; with its commit they see it.
+        connection: Inside a transaction. The others see the change after its commit.
         held: All of it: cents by account.
     """
     connection.run(
@@ -53,5 +53,5 @@ def write_down(connection: Connection, held: Mapping[str, int]) -> None:
 
 
 def clear_away(connection: Connection) -> None:
-    """Removes the rows of servers that are gone, which are no longer counted."""
+    """Deletes the rows of servers that are gone. They are no longer counted."""
     connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - our own text

@@ -1,9 +1,9 @@
-"""Tables of the ledger and the functions that touch them, each to be run inside one `Store.run`.
+"""Tables of the ledger and the functions that use them, each to be run inside one `Store.run`.
 
-Every movement of credit is one row of ``ledger_entries`` and never changes. Its ``kind`` names the other side, so this
-is double-entry bookkeeping with an implied second posting: the credit of accounts is the sum of payments and gifts,
-less the cost of calls. ``ledger_balances`` is kept beside it for speed, and `discrepancies` checks that the two are
-equal.
+Every movement of credit is one row of ``ledger_entries`` and never changes. Its ``kind`` names the other side. So this
+is double-entry bookkeeping with an implied second posting. The credit of accounts is the sum of payments and gifts,
+less the cost of calls. The table ``ledger_balances`` is stored in addition for speed, and `discrepancies` checks that
+the two are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from svcnb.emulator.platform.schema import Table
 Kind = Literal["payment", "grant", "starter", "charge"]
 """Other side of an entry: money paid in, credit given by hand, credit of a new account, a call's price."""
 
-# An entry's reference is what caused it. It is unique, so that a payment credits once and a request is charged once.
+# An entry's reference is its cause. It is unique, so that a payment credits once and a request is charged once.
 Table(
     "ledger_entries",
     """
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
         cents: Positive adds credit, negative spends it.
         kind: The other side.
         reason: For people.
-        reference: What caused it; a second entry of the same cause is not made.
+        reference: Its cause; a second entry of the same cause is not made.
         request_id: Request that caused it, if one did.
         at: Unix seconds by the emulator's clock.
     """
@@ -75,26 +75,26 @@ def credits_of(connection: Connection, accounts: Collection[str]) -> dict[str, i
 
 
 def post(connection: Connection, entry: Entry) -> tuple[bool, int]:
-    """Makes an entry and moves the balance with it, unless its reference has been used.
+    """Adds an entry and changes the balance, unless its reference has been used.
 
     Returns:
-        Whether it was made now, and the account's credit in cents afterwards.
+        Whether it was added now, and the account's credit in cents afterwards.
     """
     return post_all(connection, [entry])[0]
 
 
 def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool, int]]:
-    """Makes several entries in their order, with one statement for all entries and one for all balances.
+    """Adds several entries in their order, with one statement for all entries and one for all balances.
 
     Returns:
-        For each what `post` would have answered.
+        For each entry, the result that `post` would have returned.
     """
     if not wanted:
         return []
     made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(Entry._asdict, wanted))}
     new = []
     for entry in wanted:
-        # The first of several with one reference is the one that was made.
+        # Of several entries with one reference, the first was added.
         new.append(entry.reference in made)
         made.discard(entry.reference)
     moved: Counter[str] = Counter()
@@ -109,7 +109,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 
 
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
-    """Changes balances by these cents; what they were before."""
+    """Changes balances by these cents. Returns the balances before."""
     if len(moved) == 1:
         # The usual case by far, and one statement less.
         account, cents = next(iter(moved.items()))

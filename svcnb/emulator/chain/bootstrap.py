@@ -1,7 +1,7 @@
-"""A head start for the chain's node.
+"""Early start of the chain's node.
 
-Whose wallets have ether in the first block follows from the root secret alone. So where no state is kept, the node can
-boot while the database library is still being loaded, which takes longer.
+The root secret alone determines which wallets have ether in the first block. So without kept state, the node can boot
+while the database library is still loading, which takes longer.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 
 FUNDS: Final = 1_000_000 * 10**18
-"""Wei that each wallet of the service begins with."""
+"""Initial balance of each wallet of the service, in wei."""
 
 
 def first_balances(custody: Custody, payers: int) -> dict[str, int]:
-    """What the service's wallets have in the first block.
+    """The balances of the service's wallets in the first block.
 
     Args:
         custody: Keys of owner and payers.
-        payers: How many of these.
+        payers: The number of payers.
 
     Returns:
         Wei by address, lowercase 0x: the owner, the admin payer, the payers.
@@ -33,7 +33,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
 
 
 class EarlyNode:
-    """A node that boots while nobody needs it yet. Whoever made it calls `stop`, whether it was taken or not.
+    """A node that boots before it is needed. Its creator must call `stop`, whether the node was taken or not.
 
     Args:
         genesis: Its first block.
@@ -47,7 +47,7 @@ class EarlyNode:
         )
 
     async def take(self) -> Node:
-        """The running node, which is the caller's from now on.
+        """Returns the running node. The caller then owns it.
 
         Raises:
             ChainUnavailable: It did not start.
@@ -59,11 +59,11 @@ class EarlyNode:
         return await task
 
     async def stop(self) -> None:
-        """Ends it unless it was taken."""
+        """Stops the node unless it was taken."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            # That it could not start is no news: nobody took it.
+            # A failed start does not matter here: the node was not taken.
             (found,) = await asyncio.gather(task, return_exceptions=True)
             if not isinstance(found, BaseException):
                 await found.stop()

@@ -1,6 +1,6 @@
-"""What one request may ask of the node: it does whatever it is asked, for hours if need be, and nothing can stop it.
+"""Bounds for requests to the node. The node itself has none: a request may run for hours, and nothing can stop it.
 
-A node of the public network has such bounds as well; the numbers are Geth's.
+Nodes of the public network have such bounds as well. The numbers are Geth's.
 
 Source: reference facts 6.10; `rpc.gascap` and the fee history's limits of go-ethereum.
 """
@@ -15,28 +15,28 @@ from svcnb.emulator.chain.errors import INVALID_PARAMS, RpcError
 CALLS: Final = frozenset({"eth_call", "eth_estimateGas", "eth_createAccessList"})
 FEE_HISTORY: Final = "eth_feeHistory"
 MAX_CALL_GAS: Final = 50_000_000
-"""Gas of one call. More is lowered to it without a word, as Geth does: wallets name enormous numbers for "enough"."""
+"""Gas of one call. A higher value is lowered silently, as Geth does: wallets send enormous numbers for "enough"."""
 MAX_FEE_BLOCKS: Final = 1024
-"""Blocks of one eth_feeHistory; an enormous number ends the node."""
+"""Blocks of one eth_feeHistory. An enormous number crashes the node."""
 MAX_PERCENTILES: Final = 100
-"""Percentiles of one eth_feeHistory. Each is between 0 and 100; for an enormous one the node counts for ever."""
+"""Percentiles of one eth_feeHistory. Each is between 0 and 100. With an enormous one the node never finishes."""
 _QUANTITY: Final = re.compile("0[xX][0-9a-fA-F]{1,64}")
 _BLOCK_OVERRIDES: Final = 3
-"""Place of the parameter that can give a call another block, with another limit of gas."""
+"""Index of the parameter that can override the block of a call, with another gas limit."""
 
 
 def bounded(method: str, params: list[Any]) -> list[Any]:
-    """The parameters that the node may see.
+    """Parameters that may be sent to the node.
 
     Args:
-        method: What is asked.
-        params: With which parameters.
+        method: The method of the request.
+        params: Its parameters.
 
     Returns:
         The same, or with less gas.
 
     Raises:
-        RpcError: A number is beyond its bounds, or is none.
+        RpcError: A number is out of bounds, or is not a number.
     """
     if method in CALLS:
         return _with_bounded_gas(params)
@@ -47,11 +47,11 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
 
 def _with_bounded_gas(params: list[Any]) -> list[Any]:
     if not params or not isinstance(params[0], dict):
-        return params  # the node says what it wants instead
+        return params  # the node returns an error that names what it expects
     call = params[0]
     gas = _number("gas", call.get("gas"))
     if gas is None and len(params) <= _BLOCK_OVERRIDES:
-        return params  # the block's own limit holds
+        return params  # the block's own limit applies
     return [call | {"gas": hex(min(MAX_CALL_GAS if gas is None else gas, MAX_CALL_GAS))}, *params[1:]]
 
 
@@ -70,7 +70,7 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """A number however the node would read it; it reads more spellings than there should be."""
+    """Reads a number as the node would. The node accepts more spellings than the standard."""
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

@@ -1,4 +1,4 @@
-"""The chain for the rest of the emulator: read the contract, write to it, hear of its events."""
+"""The chain's interface for the rest of the emulator: contract reads, contract writes and events."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 log = logging.getLogger(__name__)
 
 REACHABLE_S: Final = 2.0
-"""Seconds within which a chain that is reachable answers a simple question."""
+"""Seconds within which a reachable chain answers a simple request."""
 
 _ETHER: Final = 10**18
 _LOW: Final = 1_000 * _ETHER
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000
-"""Gas of a read on the built-in chain: a block's would end lists of some thousand entries, and a read pays nothing."""
+"""Gas of a read on the built-in chain. Lists of some thousand entries need more than a block's, and reads are free."""
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
-"""JSON-RPC codes by which a node says that it did not run a call at all: rate limit, and requests it does not know."""
+"""JSON-RPC codes that mean that the node did not run a call at all: rate limits and unknown requests."""
 
 
 class Chain:
-    """A chain with the contract on it. Addresses are known from the start; everything else needs `start`.
+    """A chain with the contract on it. Addresses are available at once; everything else needs `start`.
 
     Args:
-        settings: Which chain, and how many payers.
-        store: Where the journal is kept.
+        settings: Selects the chain and the number of payers.
+        store: The database of the journal.
         custody: Keys of owner and payers.
-        clock: Time of blocks.
+        clock: The time of blocks.
 
     Attributes:
-        chain_id: The chain's number; 0 until `start` for a chain that the emulator did not start.
-        contract_address: The contract, lowercase 0x; it follows from the custody's root secret.
+        chain_id: The chain's number. For a chain that the emulator did not start, it is 0 until `start`.
+        contract_address: The contract, lowercase 0x. The custody's root secret determines it.
         payers: The wallets that relay managed writes, lowercase 0x.
         admin_payer: The wallet that manages them, lowercase 0x.
     """
@@ -74,15 +74,15 @@ class Chain:
         self.admin_payer = self._admin.address
 
     async def start(self, early: EarlyNode | None = None) -> None:
-        """Starts the built-in chain, or connects to another, and deploys what is missing.
+        """Starts the built-in chain, or connects to another, and completes the deployment.
 
         Args:
-            early: The built-in chain's node, if it boots already.
+            early: The built-in chain's node, if it is booting already.
 
         Raises:
             ChainUnusable: It cannot be used with this state or these settings.
             ChainUnavailable: It cannot be reached or started.
-            PartMissing: The node's binary is not here.
+            PartMissing: The node's binary is not installed.
         """
         settings = self._settings
         chain: LocalChain | RemoteChain
@@ -112,13 +112,13 @@ class Chain:
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:
-        """Ends the built-in chain and starts a new one; listeners hear of a reset.
+        """Stops the built-in chain and starts a new one. Listeners receive a reset.
 
         Args:
-            between: Awaited while there is no chain.
+            between: Awaited while the chain is stopped.
 
         Raises:
-            Unsupported: The chain is not ours.
+            Unsupported: The chain is not the built-in one.
         """
         if self._settings.chain_rpc is not None:
             raise Unsupported("a chain that the emulator did not start cannot go back to its beginning")
@@ -129,7 +129,7 @@ class Chain:
         self._notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Ends the built-in chain, if it was started; everything accepted is in the journal. May be called twice."""
+        """Stops the built-in chain, if it was started. Everything accepted is in the journal. May be called twice."""
         if self._reachable is None:
             return
         await self._reachable.close()
@@ -139,7 +139,7 @@ class Chain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the built-in chain's node, 0 when there is none."""
+        """Process id of the built-in chain's node, 0 if it has none."""
         return self._chain.node_pid
 
     async def _prepare(self) -> None:
@@ -167,7 +167,7 @@ class Chain:
             for call, receipt in zip(calls, receipts, strict=True):
                 _check(call, receipt)
             return
-        for call in calls:  # what one needs on another chain is known only after the one before it
+        for call in calls:  # on another chain, the needs of a call depend on the call before it
             try:
                 _check(call, await self._relay.send(self._owner, call.to, call.data))
             except ChainUnavailable as error:
@@ -184,15 +184,15 @@ class Chain:
         Args:
             function: Name of the function.
             *args: Its arguments.
-            sender: Who asks; only matters to functions that look at it.
-            block: Number of the block to ask about, the latest when None. A block whose state is no longer kept
-                (see `node.KEPT_STATES`) is answered like the latest.
+            sender: The address of the caller; only relevant to functions that read it.
+            block: Number of the block to read from, the latest when None. For a block whose state is no longer kept
+                (see `node.KEPT_STATES`), the latest is used.
 
         Returns:
             The value, or a tuple of several.
 
         Raises:
-            ContractRevert: The contract refuses.
+            ContractRevert: The contract refused the call.
             ChainUnavailable: The chain cannot be reached.
             KeyError: There is no such function.
             AbiError: An argument does not fit.
@@ -225,10 +225,10 @@ class Chain:
             *args: Its arguments.
 
         Returns:
-            What the function returned.
+            The return value of the function.
 
         Raises:
-            ContractRevert: The contract refuses; nothing was sent.
+            ContractRevert: The contract refused the call; nothing was sent.
             ChainUnavailable: The chain cannot be reached.
             KeyError: There is no such function.
             AbiError: An argument does not fit.
@@ -236,13 +236,13 @@ class Chain:
         return await self._relay.write(self.contract_address, contract.function(function), args)
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Writes several things of which none may stay alone, and waits for their blocks.
+        """Writes several changes that must all happen, and waits for their blocks.
 
         Args:
-            *calls: Names of functions, each with its arguments; none may need another's effect.
+            *calls: Names of functions, each with its arguments. None may need the effect of another.
 
         Raises:
-            ContractRevert: The contract refuses one of them; nothing was sent.
+            ContractRevert: The contract refused one of them; nothing was sent.
             ChainUnavailable: The chain cannot be reached.
             KeyError: There is no such function.
             AbiError: An argument does not fit.
@@ -251,12 +251,12 @@ class Chain:
         await self._relay.write_together(self.contract_address, known)
 
     async def is_valid_signature(self, address: str, digest: bytes, signature: bytes) -> bool:
-        """Whether a contract wallet takes a signature for its own (ERC-1271).
+        """Whether a contract wallet accepts a signature as its own (ERC-1271).
 
         Args:
             address: The wallet.
             digest: The 32 bytes that were signed.
-            signature: The signature, in whatever form the wallet wants.
+            signature: The signature, in the form that the wallet requires.
 
         Raises:
             ChainUnavailable: The chain cannot be reached.
@@ -273,17 +273,17 @@ class Chain:
         return len(found) >= 32 and found[:4] == _MAGIC  # noqa: PLR2004 - one word
 
     async def deploy_contract_wallet(self, owner: str) -> str:
-        """Creates a contract wallet that takes its owner's signatures (ERC-1271).
+        """Creates a contract wallet that accepts its owner's signatures (ERC-1271).
 
         Args:
-            owner: Whose signatures.
+            owner: The address of the signer.
 
         Returns:
             The wallet's address, lowercase 0x.
 
         Raises:
             ChainUnavailable: The chain cannot be reached.
-            AbiError: ``owner`` is no address.
+            AbiError: ``owner`` is not an address.
         """
         return await self._relay.create(self._artifact.wallet(owner))
 
@@ -300,64 +300,64 @@ class Chain:
         except (TimeoutError, ChainUnavailable):
             return False
         except RpcError:
-            pass  # an error is an answer
+            pass  # an error is an answer too
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Answers a JSON-RPC request or batch; accepted transactions are in the journal before they are sent.
+        """Answers a JSON-RPC request or batch. Accepted transactions are in the journal before they are sent.
 
         Args:
             body: The parsed body.
 
         Returns:
-            The answer's body, None when nothing is to be answered.
+            The answer's body, or None when there is nothing to answer.
         """
         return await self._gateway.answer(body)
 
     async def faucet(self, address: str, wei: int) -> int:
-        """Gives ether on the built-in chain.
+        """Adds ether to an account on the built-in chain.
 
         Args:
-            address: Who gets it.
-            wei: How much.
+            address: The account.
+            wei: The amount.
 
         Returns:
             The new balance in wei.
 
         Raises:
-            Unsupported: The chain is not ours.
+            Unsupported: The chain is not the built-in one.
         """
         return await self._chain.add_balance(address, wei)
 
     async def export_snapshot(self) -> bytes:
-        """The whole chain as bytes: state, blocks and the place in the journal.
+        """The whole chain as bytes: state, blocks and the position in the journal.
 
         Raises:
-            Unsupported: The chain is not ours.
+            Unsupported: The chain is not the built-in one.
         """
         return await self._chain.export_snapshot()
 
     async def import_snapshot(self, data: bytes) -> None:
-        """Goes back to bytes from `export_snapshot`, in the journal too; listeners hear of a reset.
+        """Restores bytes from `export_snapshot`, in the journal too. Listeners receive a reset.
 
-        Whether the database was put back to that moment before this call makes no difference.
+        It makes no difference whether the database was restored to that moment before this call.
 
         Raises:
-            SnapshotUnusable: The bytes are no snapshot of this chain; nothing was changed.
-            Unsupported: The chain is not ours.
+            SnapshotUnusable: The bytes are not a snapshot of this chain; nothing was changed.
+            Unsupported: The chain is not the built-in one.
         """
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves the chain under a name in the database; one of that name is replaced."""
+        """Saves the chain under a name in the database. Replaces a snapshot of that name."""
         content = await self.export_snapshot()
         await self._store.run(lambda connection: journal.save_snapshot(connection, name, content))
 
     async def restore(self, name: str) -> None:
-        """Goes back to a saved snapshot.
+        """Restores a saved snapshot.
 
         Raises:
-            LookupError: There is none of that name.
+            LookupError: There is no snapshot of that name.
         """
         content = await self._store.run(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
@@ -367,14 +367,14 @@ class Chain:
     # --- events -----------------------------------------------------------------------------------------------------
 
     async def events(self, names: Sequence[str], *indexed: int) -> list[ChainEvent]:
-        """Reads the contract's events from the first block on, oldest first.
+        """Reads the contract's events since the first block, oldest first.
 
         Args:
             names: Names of the events.
             *indexed: Their first indexed fields.
 
         Raises:
-            ChainUnavailable: The chain cannot be asked.
+            ChainUnavailable: The chain does not answer.
         """
         topics = [event.topic for event in contract.events().values() if event.name in names]
         query = {
@@ -390,10 +390,10 @@ class Chain:
         return list(events_of(logs, self.contract_address))
 
     async def call_data(self, transaction_hash: str) -> bytes:
-        """What a transaction sent, empty when the chain does not know it.
+        """The data of a transaction, empty when the transaction is unknown.
 
         Raises:
-            ChainUnavailable: The chain cannot be asked.
+            ChainUnavailable: The chain does not answer.
         """
         try:
             found = await self._chain.request("eth_getTransactionByHash", transaction_hash)
@@ -402,13 +402,13 @@ class Chain:
         return b"" if found is None else bytes.fromhex(found["input"][2:])
 
     def on_event(self, listener: Listener) -> None:
-        """Calls a function with every event of the contract, whoever caused it.
+        """Calls a function with every event of the contract, from every sender.
 
-        For what goes through this emulator it is called before `write` or `rpc` return. After a return to a snapshot
-        it is called once with an event of the name ``reset``.
+        For transactions through this emulator, the call happens before `write` or `rpc` return. After a return to a
+        snapshot, it is called once with an event of the name ``reset``.
 
         Args:
-            listener: Called on the event loop; must not wait.
+            listener: Called on the event loop. It must not block.
         """
         self._listeners.append(listener)
 

@@ -1,8 +1,8 @@
-"""Compiles the contracts and writes the two committed artifacts: a tool of this project's developers.
+"""Compiler of the contracts: writes the two committed artifacts. It is a tool for developers of this project.
 
-The interface (ABI, selectors, topics) goes to ``svcnb/protocol/account_config.json`` for both wings, the creation code
-to ``contracts/artifact.json`` for the emulator alone. Same sources, same compiler, same bytes: a test compiles again
-and compares. Run as ``python -m svcnb.emulator.chain.compile``.
+The interface (ABI, selectors, topics) goes to ``svcnb/protocol/account_config.json`` for both packages. The creation
+code goes to ``contracts/artifact.json`` for the emulator alone. The same sources and compiler give the same bytes: a
+test compiles again and compares. Run as ``python -m svcnb.emulator.chain.compile``.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ FACETS: Final = (
 DIAMOND: Final = "Diamond"
 WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
-"""Contracts that only the newer code generator can compile. It takes five times as long, so only they go that way."""
+"""Contracts that only the newer code generator can compile. It takes five times as long, so only they use it."""
 MAX_CODE_BYTES: Final = 24_576
 """Largest contract that an unmodified chain accepts (EIP-170)."""
 
 SETTINGS: Final[dict[str, Any]] = {
-    # Every chain of the service's kind knows the opcodes of Cancun.
+    # Every chain of the service's kind supports the opcodes of Cancun.
     "evmVersion": "cancun",
     "optimizer": {"enabled": True, "runs": 200},
-    # No hash of sources and paths behind the code: the bytes depend on the code alone.
+    # No hash of sources and paths after the code: the bytes depend on the code alone.
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
 }
 _OUTPUTS: Final = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
@@ -52,12 +52,12 @@ _TIMEOUT_S: Final = 120
 
 
 class CompileFailed(RuntimeError):
-    """The compiler refused the sources, or could not be run."""
+    """The compiler rejected the sources, or could not be run."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """What the two committed files hold.
+    """Content of the two committed files.
 
     Attributes:
         interface: Content of ``account_config.json``.
@@ -83,7 +83,7 @@ def compile_contracts() -> Compiled:
 
     Raises:
         CompileFailed: The sources have an error or warning, or a contract is too large for an unmodified chain.
-        svcnb.tools.PartMissing: Deno is not here.
+        svcnb.tools.PartMissing: Deno is not installed.
     """
     files = sources()
     everything = (*FACETS, DIAMOND, WALLET)
@@ -130,7 +130,7 @@ def main() -> None:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    """An artifact as it is committed."""
+    """The text of an artifact, as committed."""
     return json.dumps(content, indent=1) + "\n"
 
 
@@ -174,7 +174,7 @@ def _run(request: str) -> list[dict[str, Any]]:
 
 
 def _interface(entries: list[dict[str, Any]], files: dict[str, str]) -> dict[str, Any]:
-    """One ABI of all facets; what several of them declare appears once, by name."""
+    """One ABI of all facets. An entry that several facets declare appears once, by name."""
     unique = {
         json.dumps(entry, sort_keys=True): entry
         for entry in entries

@@ -1,7 +1,7 @@
-"""JSON-RPC to a node: over a Unix socket to our own, over HTTP to any other.
+"""JSON-RPC connections to a node: over a Unix socket to our own, over HTTP to any other.
 
-Our own node listens on a socket in a private folder. Measured here against keep-alive HTTP on loopback it answers in
-65 instead of 530 microseconds, needs no port, and no other user or web page of the machine can reach it.
+Our own node listens on a socket in a private folder. It answers in 65 microseconds, compared with 530 over keep-alive
+HTTP on loopback. It needs no port, and no other user or web page of the machine can reach it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _TIMEOUT_S: Final = 30.0
 
 
 class ConnectionLost(ChainUnavailable):
-    """The node is gone. Whether it still did what was asked is not known."""
+    """The connection to the node is lost. Whether the node executed the request is unknown."""
 
 
 class Connection(Protocol):
-    """A way to ask a node."""
+    """Connection to a node."""
 
     async def request(self, method: str, *params: Any) -> Any:
-        """Asks and returns the result.
+        """Sends a request and returns the result.
 
         Raises:
             RpcError: The node answered with an error.
@@ -39,11 +39,11 @@ class Connection(Protocol):
         """
 
     async def close(self) -> None:
-        """Lets go."""
+        """Closes the connection."""
 
 
 class StreamConnection:
-    """A connection over a Unix socket or the pipes of a process; requests may overlap."""
+    """Connection over a Unix socket or the pipes of a process. Requests may overlap."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -59,7 +59,7 @@ class StreamConnection:
         """Connects.
 
         Raises:
-            OSError: Nobody listens there.
+            OSError: No process listens there.
         """
         return cls(*await asyncio.open_unix_connection(path, limit=LARGEST_ANSWER))
 
@@ -99,7 +99,7 @@ class StreamConnection:
         try:
             while line := await self._reader.readline():
                 if len(line) > LARGE_BYTES:
-                    self._parse_beside(line)  # answers behind it need not wait
+                    self._parse_beside(line)  # later answers need not wait
                 else:
                     self._hear(json.loads(line))
         except (OSError, ValueError) as error:
@@ -119,7 +119,7 @@ class StreamConnection:
         try:
             message = await offload(json.loads, line)
         except ValueError:
-            self._task.cancel()  # what follows an answer that cannot be read is not known either
+            self._task.cancel()  # after an unreadable answer, the rest is unreadable too
             return
         self._hear(message)
 
@@ -134,10 +134,10 @@ class StreamConnection:
 
 
 class HttpConnection:
-    """A connection over HTTP.
+    """Connection over HTTP.
 
     Args:
-        url: Where the node listens. It may hold a secret, so no error repeats it.
+        url: The node's address. It may contain a secret, so no error repeats it.
     """
 
     def __init__(self, url: str) -> None:
@@ -169,10 +169,10 @@ class HttpConnection:
 
 
 def result_of(message: dict[str, Any]) -> Any:
-    """The result in an answer.
+    """Returns the result in an answer.
 
     Raises:
-        RpcError: It holds an error.
+        RpcError: The answer is an error.
     """
     error = message.get("error")
     if error is None:

@@ -1,6 +1,6 @@
-"""The chain on @ethereumjs/vm in a Deno process, where anvil has no binary: slower, and without old states in dumps.
+"""Node with @ethereumjs/vm in a Deno process, where anvil has no binary. It is slower, and its dumps lack old states.
 
-The process ends with its standard input, so it does not outlive the emulator.
+The process ends when its standard input closes, so it does not outlive the emulator.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class DenoNode:
     """One running process of the chain.
 
     Attributes:
-        connection: How to ask it.
+        connection: The connection to it.
         pid: Its process id.
-        exited: Done when it has ended.
+        exited: Done when the process has ended.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, connection: StreamConnection) -> None:
@@ -51,7 +51,7 @@ class DenoNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
-        """Starts the process; arguments and errors as of `svcnb.emulator.chain.engines.start_node`."""
+        """Starts the process. Arguments and errors are those of `svcnb.emulator.chain.engines.start_node`."""
         if not BUNDLE.is_file():
             raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {BUNDLE}", "Run: python hatch_build.py")
         process = await asyncio.create_subprocess_exec(
@@ -64,9 +64,9 @@ class DenoNode:
             stderr=asyncio.subprocess.PIPE,
             limit=LARGEST_ANSWER,
             env={"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"},
-            start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+            start_new_session=True,  # the emulator handles an interrupt from the keyboard
         )
-        assert process.stdin is not None  # noqa: S101 - asked for above
+        assert process.stdin is not None  # noqa: S101 - requested above
         assert process.stdout is not None  # noqa: S101 - as above
         assert process.stderr is not None  # noqa: S101 - as above
         try:
@@ -85,7 +85,7 @@ class DenoNode:
 
     async def stop(self) -> None:
         """As in `svcnb.emulator.chain.engines.Node`."""
-        await self.connection.close()  # which closes its standard input
+        await self.connection.close()  # this closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):
                 await asyncio.shield(self.exited)

@@ -1,7 +1,7 @@
-"""Puts the contract on a chain: facets first, then the diamond that knows them, then its payers.
+"""Deployment of the contract: first the facets, then the diamond with their addresses, then its payers.
 
-The owner sends them in a fixed order from its first nonce on, so the contract's address follows from the owner's key
-alone, and a deployment that was interrupted continues where it stopped.
+The owner sends them in a fixed order, starting with its first nonce. So the owner's key alone determines the contract's
+address, and an interrupted deployment continues where it stopped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from svcnb.protocol.abi import encode
 
 ARTIFACT: Final = Path(__file__).with_name("contracts") / "artifact.json"
 DEFAULT_PAYERS: Final = 3
-"""How many payers the contract asks for by itself."""
+"""The number of payers that the contract requests by default."""
 _ADD: Final = 0
 _CUT: Final = "(address,uint8,bytes4[])[]"
 
@@ -49,11 +49,11 @@ class Artifact:
         self._wallet = bytes.fromhex(content["wallet"][2:])
 
     def address(self, owner: str) -> str:
-        """Where the contract of an owner is, lowercase 0x."""
+        """Address of an owner's contract, lowercase 0x."""
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
-        """What the owner sends, from nonce 0 on."""
+        """Transactions of the owner, from nonce 0 on."""
         cuts = [
             (contract_address(owner, nonce), _ADD, [bytes.fromhex(selector[2:]) for selector in facet["selectors"]])
             for nonce, facet in enumerate(self._facets.values())
@@ -68,15 +68,15 @@ class Artifact:
 
 
 async def missing(request: Request, artifact: Artifact, owner: str) -> list[Creation]:
-    """What is still to be deployed, in order.
+    """The remaining transactions of the deployment, in order.
 
     Args:
-        request: Asks the chain.
+        request: Sends a request to the chain.
         artifact: The compiled contracts.
-        owner: Who deploys.
+        owner: The deploying wallet.
 
     Raises:
-        ChainUnusable: The owner has sent something else before, so the contract cannot get its address any more.
+        ChainUnusable: The owner has sent another transaction before, so the contract cannot get its address any more.
     """
     address = artifact.address(owner)
     if await request("eth_getCode", address, "latest") not in {"0x", None}:
@@ -98,10 +98,10 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
 
 
 async def check_version(request: Request, address: str) -> None:
-    """Looks whether the contract has the functions that this version calls.
+    """Checks whether the contract has the functions that this version calls.
 
     Args:
-        request: Asks the chain.
+        request: Sends a request to the chain.
         address: The contract.
 
     Raises:
@@ -118,10 +118,10 @@ async def check_version(request: Request, address: str) -> None:
 
 
 async def settings_calls(request: Request, address: str, *, payers: Sequence[str], admin_payer: str) -> list[Creation]:
-    """The owner's calls that bring payers into line with ours.
+    """The owner's calls that update the contract's payers to the given ones.
 
     Args:
-        request: Asks the chain.
+        request: Sends a request to the chain.
         address: The contract.
         payers: The wallets that relay managed writes.
         admin_payer: The wallet that manages them.

@@ -1,4 +1,4 @@
-"""What runs the built-in chain: anvil in a process, or @ethereumjs/vm in a Deno process or in the page of a browser."""
+"""Engines of the built-in chain: anvil in a process, or @ethereumjs/vm in a Deno process or in a browser page."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Engine = Literal["anvil", "ethereumjs"]
 
 
 class Node(Protocol):
-    """A running node of the built-in chain, whatever runs it.
+    """A running node of the built-in chain, with any engine.
 
     Attributes:
-        pid: Its process id, 0 where it has no process of its own.
-        exited: Done when it has ended.
+        pid: Its process id, 0 if it has no process of its own.
+        exited: Done when the node has ended.
     """
 
     pid: int
@@ -28,14 +28,14 @@ class Node(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """How to ask it."""
+        """The connection to it."""
 
     async def stop(self) -> None:
-        """Ends it and waits until it is gone. Nothing it holds is kept."""
+        """Stops the node and waits until it has ended. Its state is not kept."""
 
 
 def engine_of(setting: Engine) -> Engine:
-    """The engine that is used for a setting: in a page there is only one."""
+    """The engine that a setting selects. In a page there is only one."""
     return ETHEREUMJS if IN_PAGE else setting
 
 
@@ -44,12 +44,12 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
 
     Args:
         genesis: The first block, and the engine.
-        memory_mb: Memory ceiling in MiB; above it the node dies. A page has its own.
+        memory_mb: Memory ceiling in MiB. A node that exceeds it ends. A page has its own ceiling.
 
     Raises:
-        PartMissing: A binary or a bundle is not here.
+        PartMissing: A binary or a bundle is not installed.
         ChainUnusable: This system cannot run it.
-        ChainUnavailable: It does not start; the text holds what it wrote last.
+        ChainUnavailable: It does not start. The text contains its last output.
     """
     if genesis.engine == ANVIL:
         from svcnb.emulator.chain.node import AnvilNode

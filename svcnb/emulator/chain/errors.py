@@ -1,4 +1,4 @@
-"""What can go wrong between the emulator and its chain."""
+"""Errors between the emulator and its chain."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class ContractRevert(Exception):
 
 
 class ChainUnavailable(Unavailable):
-    """The chain cannot be reached, or is not in order. Nothing was written.
+    """The chain cannot be reached, or has a fault. Nothing was written.
 
     Args:
-        detail: What was seen.
+        detail: What happened.
     """
 
     def __init__(self, detail: str) -> None:
@@ -44,7 +44,7 @@ class Unsupported(StructuredError):
     """The chain in use cannot do this; only the built-in one can.
 
     Args:
-        detail: What cannot be done, and why.
+        detail: What is not possible, and why.
     """
 
     def __init__(self, detail: str) -> None:
@@ -56,8 +56,8 @@ class RpcError(Exception):
 
     Args:
         code: JSON-RPC error code; 3 is a revert.
-        message: The chain's words.
-        data: Further data; for a revert its bytes in hex.
+        message: The chain's message.
+        data: Further data. For a revert, its bytes in hex.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -85,6 +85,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-RESPONSE_TOO_LARGE = -32003  # as at Geth
+RESPONSE_TOO_LARGE = -32003  # as in Geth
 TRANSACTION_REJECTED = -32003
 """EIP-1474: the transaction was not accepted."""

@@ -1,4 +1,4 @@
-"""What the contract says happened, decoded, for those who keep answers."""
+"""Decoded events of the contract, for caches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svcnb.protocol import contract
 from svcnb.protocol.abi import AbiError
 
 RESET: Final = "reset"
-"""Name of the event that no contract emits: the chain went back, all that was known about it may be wrong."""
+"""Name of an event that no contract emits. It means that the chain was reset, and that cached data may be wrong."""
 
 
 class ChainEvent(NamedTuple):
@@ -19,9 +19,9 @@ class ChainEvent(NamedTuple):
     Attributes:
         name: Its name, or `RESET`.
         args: Its fields by name.
-        block_number: The block it stands in.
-        transaction_hash: The transaction it stands in, 0x hex.
-        log_index: Its place in the block.
+        block_number: The block that contains it.
+        transaction_hash: The transaction that contains it, 0x hex.
+        log_index: Its index in the block.
     """
 
     name: str
@@ -38,7 +38,7 @@ def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
     """The contract's events among logs, in order.
 
     Args:
-        logs: As in a receipt or an answer of eth_getLogs.
+        logs: In the form of a receipt or of an answer to eth_getLogs.
         address: The contract, lowercase.
     """
     known = contract.events()
@@ -52,7 +52,7 @@ def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
         try:
             args = event.decode_log(topics, bytes.fromhex(log["data"][2:]))
         except AbiError:
-            continue  # a function that an upgrade brought in may have an event of the same name and other fields
+            continue  # an upgraded function may emit an event of the same name with other fields
         yield ChainEvent(
             event.name, args, int(log["blockNumber"], 16), log["transactionHash"], int(log["logIndex"], 16)
         )

@@ -1,6 +1,7 @@
-"""The chain as others see it: JSON-RPC with the methods of any public node, and none of a test node's.
+"""JSON-RPC gateway of the chain. It offers the methods of any public node, and none of a test node's.
 
-What would go past the journal (impersonation, mining, time, state) is refused: the control plane does those things.
+Methods that would bypass the journal (impersonation, mining, time, state) are refused. The control plane does those
+things.
 
 Source: JSON-RPC 2.0; reference facts 6.10.
 """
@@ -30,11 +31,11 @@ from svcnb.emulator.platform.store import StoreUnavailable
 
 MAX_BATCH: Final = 100
 MAX_BATCH_CHARS: Final = 25_000_000
-"""Most characters in the answers to one batch, as at Geth (`BatchResponseMaxSize`)."""
+"""Maximum of characters in the answers to one batch, as in Geth (`BatchResponseMaxSize`)."""
 MAX_TRANSACTION_BYTES: Final = 131_072
-"""Longest signed transaction, as in the pools of public nodes (`txMaxSize` of Geth)."""
+"""Maximum length of a signed transaction, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_DEPTH: Final = 64
-"""How deep parameters may be nested; the node's own limit is 128."""
+"""Maximum nesting of parameters; the node's own limit is 128."""
 _PASSED_ON: Final = frozenset(
     {
         "eth_accounts",
@@ -72,23 +73,23 @@ _PASSED_ON: Final = frozenset(
 )
 _CALLS: Final = frozenset({"eth_call", "eth_estimateGas"})
 _AT_ONCE: Final = 8
-"""Requests of one batch that the node works on at once."""
+"""Requests of one batch that the node processes at the same time."""
 _SHOWN: Final = 80
 _LONG_TRANSACTION: Final = 4_096
-"""Bytes from which on a transaction is read outside of the event loop: each may be an item of its own."""
+"""Size in bytes from which a transaction is read outside of the event loop: each byte may be an item of its own."""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
 
 METHODS: Final = _PASSED_ON | _CALLS | {_SEND, _SEND_SYNC}
-"""Everything that is answered."""
+"""All supported methods."""
 
 
 class Gateway:
-    """Answers JSON-RPC.
+    """JSON-RPC gateway.
 
     Args:
-        chain: Who knows the answers.
+        chain: The chain that answers.
     """
 
     def __init__(self, chain: LocalChain | RemoteChain) -> None:
@@ -101,7 +102,7 @@ class Gateway:
             body: The parsed body.
 
         Returns:
-            The answer's body; None when nothing is to be answered, because all were notifications.
+            The answer's body. None when there is nothing to answer, because all requests were notifications.
         """
         if not isinstance(body, list):
             return await self._one(body)
@@ -112,14 +113,14 @@ class Gateway:
                 None, RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests, at most {MAX_BATCH} are taken")
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
-            # One after another: a later request may read what an earlier one writes.
+            # One after another, because a later request may read what an earlier one writes.
             answers = await self._all(body, at_once=1)
         else:
             answers = await self._all(body, at_once=_AT_ONCE)
         return [answer for answer in answers if answer is not None] or None
 
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
-        """The answers to a batch. Those that do not fit `MAX_BATCH_CHARS` any more are errors, as at Geth."""
+        """The answers to a batch. Answers beyond `MAX_BATCH_CHARS` are replaced by errors, as in Geth."""
         turns = asyncio.Semaphore(at_once)
         left = MAX_BATCH_CHARS
 
@@ -170,7 +171,7 @@ class Gateway:
 
     async def _call(self, method: str, params: list[Any]) -> Any:
         block = params[1] if len(params) > 1 else None
-        # Whoever overrides something means what they say; whoever names an old block wants its time.
+        # A call with overrides stays unchanged. A call that names an old block needs the time of that block.
         if 1 <= len(params) <= 2 and block in _MOVING_BLOCKS:  # noqa: PLR2004 - call and block
             return await self._chain.request(method, params[0], block or "latest", *self._chain.call_overrides())
         return await self._chain.request(method, *params)
@@ -191,7 +192,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 
 
 def _check_readable(value: Any, depth: int = 1) -> None:
-    """The node says nothing at all to what its parser refuses, so it must not get there."""
+    """Refuses values that the node's parser rejects, because the node does not answer such a request at all."""
     if depth > MAX_DEPTH:
         raise RpcError(INVALID_PARAMS, f"params are nested deeper than {MAX_DEPTH}")
     if isinstance(value, float) and not math.isfinite(value):

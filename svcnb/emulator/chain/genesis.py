@@ -13,17 +13,17 @@ ETHEREUMJS: Final = "ethereumjs"
 HARDFORK: Final = "prague"
 GAS_LIMIT: Final = 30_000_000
 BASE_FEE: Final = 10**9
-"""Wei for each unit of gas in the first block."""
+"""Wei per unit of gas in the first block."""
 
 
 class Genesis(NamedTuple):
-    """What fixes the first block.
+    """Parameters that determine the first block.
 
     Attributes:
         chain_id: The chain's number.
         timestamp: Unix seconds.
         balances: Wei by address, lowercase.
-        engine: What runs the chain. Dumps and blocks of one engine are of no use to the other.
+        engine: The engine of the chain. Dumps and blocks of one engine cannot be used by the other.
     """
 
     chain_id: int
@@ -32,10 +32,10 @@ class Genesis(NamedTuple):
     engine: Literal["anvil", "ethereumjs"] = ANVIL
 
     def as_text(self) -> str:
-        """Everything that must be the same for blocks to be the same."""
+        """Text of all parameters that must be the same for blocks to be the same."""
         content = self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}
         if self.engine == ANVIL:
-            del content["engine"]  # as states of before there was another one have it
+            del content["engine"]  # states from before a second engine existed do not name one
         return json.dumps(content, sort_keys=True)
 
     @classmethod
@@ -43,7 +43,7 @@ class Genesis(NamedTuple):
         """Reads `as_text`.
 
         Raises:
-            ChainUnusable: It is of a chain with other rules than this version's.
+            ChainUnusable: The text belongs to a chain with other rules than this version's.
         """
         content = json.loads(text)
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
@@ -53,7 +53,7 @@ class Genesis(NamedTuple):
         return cls(**content)
 
     def as_file(self) -> str:
-        """The genesis file that anvil reads."""
+        """The genesis file for anvil."""
         return json.dumps(
             {
                 "config": {"chainId": self.chain_id},
@@ -65,7 +65,7 @@ class Genesis(NamedTuple):
         )
 
     def as_request(self) -> str:
-        """The first line that the chain on @ethereumjs/vm reads."""
+        """The first input line for the chain on @ethereumjs/vm."""
         balances: dict[str, Any] = {address: str(wei) for address, wei in self.balances.items()}
         return json.dumps(
             {

@@ -1,8 +1,8 @@
-"""What the chain accepted, in the database: enough to build the very same chain again.
+"""Journal of the chain in the database. It contains what the chain accepted, enough to rebuild the same chain.
 
-Every entry carries a digest of itself and of the entry before it. A tail that does not add up is cut off and set aside,
-never guessed at. An entry is confirmed with the block that it led to, together with the next write; on replay that
-block must come out again.
+Every entry carries a digest of itself and of the entry before it. If the digests of a tail do not match, it is cut off
+and set aside; its content is never guessed. The next write confirms an entry with the hash of its block. A replay must
+result in the same block.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT N
 
 
 class Entry(NamedTuple):
-    """One thing that changed the chain.
+    """One change of the chain.
 
     Attributes:
-        position: Its place, counted from 1.
+        position: Its position, counted from 1.
         kind: `TRANSACTION`, with the signed transaction as payload, or `BALANCE`, with address and wei.
         timestamp: Unix seconds of the block.
         payload: The bytes.
-        digest: Over this entry and the digest before it.
-        withdrawn: Whether the chain refused it after all.
-        block_hash: The block that came of it, once that is known.
+        digest: The hash of this entry and the digest before it.
+        withdrawn: Whether the chain refused it after it was written.
+        block_hash: The hash of its block, once it is available.
     """
 
     position: int
@@ -91,11 +91,11 @@ class Dump(NamedTuple):
     """The chain's whole state after an entry.
 
     Attributes:
-        position: That entry's place; 0 before the first.
+        position: That entry's position; 0 before the first.
         digest: That entry's digest.
         timestamp: Unix seconds of the latest block.
         block_hash: Hash of the latest block.
-        content: What the node's dump function gave.
+        content: The output of the node's dump function.
     """
 
     position: int
@@ -106,11 +106,11 @@ class Dump(NamedTuple):
 
 
 class History(NamedTuple):
-    """What the database holds of the chain.
+    """The chain's history in the database.
 
     Attributes:
         dump: The newest usable dump, if any.
-        tail: The entries after it, or all.
+        tail: The entries after the dump, or all entries.
         cut: How many entries of the tail were damaged and set aside.
     """
 
@@ -125,7 +125,7 @@ _INSERT_ENTRY: Final = inserting("chain_journal", Entry._fields)
 def follow(
     previous: bytes, position: int, kind: str, timestamp: int, payload: bytes, *, block_hash: str | None = None
 ) -> Entry:
-    """The entry that comes after a digest."""
+    """The next entry after a digest."""
     head = f"{position}\0{kind}\0{timestamp}\0{len(payload)}\0".encode()
     return Entry(
         position, kind, timestamp, payload, hashlib.sha256(previous + head + payload).digest(), block_hash=block_hash
@@ -143,14 +143,14 @@ def read_balance(payload: bytes) -> tuple[str, int]:
 
 
 class JournalUnusable(Exception):
-    """The journal cannot be read any more. The text names the next step."""
+    """The journal is unreadable. The text names the next step."""
 
 
 # --- functions for Store.run ------------------------------------------------------------------------------------------
 
 
 def genesis_text(connection: Connection, proposed: str) -> str:
-    """What fixes the first block: as noted at the first start, else as proposed, which is noted."""
+    """The text of the first block: as recorded at the first start, else as proposed. In that case it is recorded."""
     known = get_meta(connection, _GENESIS)
     if known is None:
         set_meta(connection, _GENESIS, proposed)
@@ -158,15 +158,15 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def is_ours(connection: Connection) -> bool:
-    """Whether this server keeps the journal: of several that share a database, one at a time may."""
+    """Whether this server writes the journal. Of several servers that share a database, only one may at a time."""
     return leases.take(connection, _LEASE)
 
 
 def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tuple[int, str]]) -> None:
-    """Writes entries, and what is known by now about earlier ones.
+    """Writes entries, and the block hashes that are now available for earlier ones.
 
     Raises:
-        StoreUnavailable: Another server has taken over the journal while this one had lost the database.
+        StoreUnavailable: Another server took over the journal while this one had no connection to the database.
     """
     if not is_ours(connection):
         raise StoreUnavailable("another server keeps the chain of this database now")
@@ -180,12 +180,12 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
 
 
 def withdraw(connection: Connection, position: int) -> None:
-    """Notes that the chain refused an entry. It keeps its place, so that the digests still add up."""
+    """Records that the chain refused an entry. The entry stays in its position, so that the digests still match."""
     connection.run("UPDATE chain_journal SET withdrawn = :yes WHERE position = :position", yes=True, position=position)
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
-    """Keeps a dump, and the one before it in case this one is damaged."""
+    """Saves a dump, and keeps the one before it in case this one is damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
     connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
@@ -193,15 +193,15 @@ def save_dump(connection: Connection, dump: Dump) -> None:
 
 
 def read(connection: Connection) -> History:
-    """Everything needed to build the chain again. A damaged tail is set aside.
+    """Reads everything needed to rebuild the chain. A damaged tail is set aside.
 
     Raises:
-        JournalUnusable: What the entries stand on is gone.
+        JournalUnusable: The dump before the entries is missing.
     """
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
     tail = "SELECT * FROM chain_journal WHERE position > :position ORDER BY position"
-    # SQLite knows no truth values.
+    # SQLite has no boolean type.
     rows = [Entry(**row | {"withdrawn": bool(row["withdrawn"])}) for row in connection.records(tail, position=position)]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
@@ -221,7 +221,7 @@ def read(connection: Connection) -> History:
 
 
 def restore(connection: Connection, dump: Dump) -> None:
-    """Goes back to a dump: what came after it is removed, and if it is not from this history, so is all before."""
+    """Restores a dump. Deletes all entries after it, and if it is from another history, also all before it."""
     kept = dump.position if _digest_at(connection, dump.position) == dump.digest else -1
     for table in ("chain_journal", "chain_dumps"):
         connection.run(f"DELETE FROM {table} WHERE position > :kept", kept=kept)  # noqa: S608 - our own names
@@ -229,13 +229,13 @@ def restore(connection: Connection, dump: Dump) -> None:
 
 
 def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
-    """Keeps a snapshot under a name; one of that name is replaced."""
+    """Saves a snapshot under a name. Replaces a snapshot of that name."""
     connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
     connection.insert("chain_snapshots", name=name, content=content)
 
 
 def read_snapshot(connection: Connection, name: str) -> bytes | None:
-    """The snapshot of that name, None when there is none."""
+    """The snapshot of that name, or None when it does not exist."""
     found: bytes | None = connection.value("SELECT content FROM chain_snapshots WHERE name = :name", name=name)
     return found
 
@@ -244,11 +244,11 @@ def read_snapshot(connection: Connection, name: str) -> bytes | None:
 
 
 class SnapshotUnusable(ValueError):
-    """The bytes are no snapshot of this chain."""
+    """The bytes are not a snapshot of this chain."""
 
 
 def pack(dump: Dump, genesis: str) -> bytes:
-    """A dump as bytes that can be kept anywhere."""
+    """Encodes a dump as bytes that can be stored anywhere."""
     head: dict[str, Any] = {
         "format": 1,
         "genesis": genesis,
@@ -262,10 +262,10 @@ def pack(dump: Dump, genesis: str) -> bytes:
 
 
 def unpack(data: bytes, genesis: str) -> Dump:
-    """A dump from its bytes.
+    """Decodes a dump from its bytes.
 
     Raises:
-        SnapshotUnusable: Damaged, or of a chain with another first block.
+        SnapshotUnusable: The bytes are damaged, or belong to a chain with another first block.
     """
     line, _, content = data.partition(b"\n")
     try:
@@ -292,7 +292,7 @@ def _dumps(connection: Connection) -> list[Dump]:
 
 
 def _fits(connection: Connection, dump: Dump) -> bool:
-    """Whether the journal goes through a dump's entry, or begins right after it."""
+    """Whether the journal contains a dump's entry, or begins directly after it."""
     known = _digest_at(connection, dump.position)
     if known is not None:
         return known == dump.digest
@@ -301,7 +301,7 @@ def _fits(connection: Connection, dump: Dump) -> bool:
 
 
 def _digest_at(connection: Connection, position: int) -> bytes | None:
-    """Digest of an entry, None when there is none at that place."""
+    """Digest of an entry, None when there is no entry at that position."""
     found: bytes | None = connection.value(
         "SELECT digest FROM chain_journal WHERE position = :position", position=position
     )

@@ -1,12 +1,12 @@
-"""The built-in chain: a node that can die at any time, and a journal that cannot.
+"""The built-in chain: a node that may die at any time, and a durable journal.
 
-One writer task does everything that changes the chain, one thing after another: it checks what waits, writes it to the
-journal in one commit, hands it to the node in that order, and tells the listeners before anybody gets an answer. When
-the node dies it is started again and the journal replayed; requests wait meanwhile.
+One writer task makes all changes of the chain, one after another. It checks the waiting transactions, writes them to
+the journal in one commit, and sends them to the node in that order. It notifies the listeners before the callers get
+their answers. When the node dies, it is restarted and the journal replayed, while requests wait.
 
-Blocks carry the emulator's clock in whole seconds, never less than the block before. With a frozen clock all blocks
-have the same timestamp, which the node allows; and since a block is only made when something is written, calls are
-asked about the clock's time and not the latest block's.
+Blocks have the emulator's time in whole seconds, never less than the block before. With a frozen clock all blocks have
+the same timestamp, which the node allows. A block is only made when something is written. So calls use the clock's
+time, not that of the latest block.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ T = TypeVar("T")
 _READY_S: Final = 20.0
 _ATTEMPTS: Final = 3
 _NODES: Final = 8
-"""How many nodes a write of the journal is brought to: it would land even after an answer that says it failed."""
+"""How many nodes are tried for a journalled write. It could still enter a block after an answer that it failed."""
 _REST_S: Final = 1.0
-"""How long a chain that cannot be rebuilt refuses at once, until the next to ask makes it try again."""
+"""How long a chain that cannot be rebuilt refuses requests at once, until the next request makes it try again."""
 _LARGEST_BATCH: Final = 64
 _MAX_WEI: Final = (1 << 256) - 1
 
 
 @dataclass
 class _Sending:
-    """A transaction on its way into a block."""
+    """A transaction that is not in a block yet."""
 
     transaction: Transaction
     done: asyncio.Future[Receipt]
@@ -54,7 +54,7 @@ class _Sending:
 
 @dataclass
 class _Work:
-    """A function that wants the chain for itself."""
+    """A function that needs exclusive use of the chain."""
 
     run: Callable[[], Awaitable[Any]]
     done: asyncio.Future[Any]
@@ -64,10 +64,10 @@ class LocalChain:
     """The built-in chain.
 
     Args:
-        store: Where the journal is kept.
+        store: The database of the journal.
         clock: The time of blocks.
         memory_mb: Memory ceiling of the node, in MiB.
-        engine: What runs it.
+        engine: The engine of the node.
     """
 
     def __init__(self, store: Store, clock: Clock, *, memory_mb: int, engine: Engine = "anvil") -> None:
@@ -77,25 +77,25 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None
         self._untold = False
-        """Whether the journal may have brought a transaction into a block whose receipt nobody was given."""
+        """Whether a journalled transaction may be in a block although its receipt was not reported."""
         self._jobs: deque[_Sending | _Work] = deque()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], None] = lambda _receipt: None
         """Called with every receipt before its sender gets an answer."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Awaited after the chain went back, or on in a way that was not told."""
+        """Awaited after the chain went back, or advanced in a way that was not reported."""
 
     # --- life -------------------------------------------------------------------------------------------------------
 
     async def start(self, chain_id: int, balances: dict[str, int], early: EarlyNode | None = None) -> None:
-        """Starts the node and rebuilds the chain from the journal; arguments and errors as of `Replica.open`."""
+        """Starts the node and rebuilds the chain from the journal. Arguments and errors are those of `Replica.open`."""
         await self._replica.open(chain_id, balances, early)
         self._ready.set()
         self._writer = asyncio.create_task(self._write_forever(), name="svcnb-chain-writer")
 
     async def stop(self) -> None:
-        """Notes what is not noted yet, and ends the node."""
+        """Records what is not recorded yet, and stops the node."""
         if self._writer is not None:
             if self._broken is None:
                 with suppress(ChainUnavailable, StoreUnavailable):
@@ -109,7 +109,7 @@ class LocalChain:
                 _fail(job.done, self._broken)
             self._jobs.clear()
         await self._replica.close()
-        self._ready.set()  # those who wait for a node learn that there is none
+        self._ready.set()  # waiting requests now fail, because there is no node
 
     @property
     def head(self) -> int:
@@ -118,17 +118,17 @@ class LocalChain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the node, 0 while there is none."""
+        """Process id of the node, 0 while it is not running."""
         return self._replica.node.pid if self._replica.node else 0
 
-    # --- asking -----------------------------------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------------------------
 
     async def request(self, method: str, *params: Any) -> Any:
-        """Asks the node; waits while it is being started again.
+        """Sends a request to the node. Waits while the node is being restarted.
 
         Raises:
             RpcError: The node answered with an error.
-            ChainUnavailable: There is no node, and none to come.
+            ChainUnavailable: The node is not running and will not be restarted.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
@@ -160,20 +160,20 @@ class LocalChain:
             raise self._broken or ChainUnavailable("the chain does not run")
         return self._replica.node
 
-    # --- changing ---------------------------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------------------------
 
     async def submit(self, raw: bytes) -> Receipt:
         """Journals a signed transaction, sends it, and waits for its block.
 
         Raises:
-            RpcError: It is not accepted; nothing of it was kept.
-            ChainUnavailable: The chain or the database is down.
-            TransactionInvalid: The bytes are no transaction.
+            RpcError: It was not accepted; no part of it was kept.
+            ChainUnavailable: The chain or the database is unavailable.
+            TransactionInvalid: The bytes are not a transaction.
         """
         return await self.send(read_transaction(raw))
 
     async def send(self, transaction: Transaction) -> dict[str, Any]:
-        """As `submit`, for a transaction that was read already."""
+        """Sends a transaction as `submit` does, if it was decoded already."""
         chain_id = self._replica.genesis.chain_id
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
@@ -184,17 +184,17 @@ class LocalChain:
         return receipt
 
     async def add_balance(self, address: str, wei: int) -> int:
-        """Gives ether from nowhere.
+        """Creates ether for an account.
 
         Args:
-            address: Who gets it.
-            wei: How much.
+            address: The account.
+            wei: The amount.
 
         Returns:
             The new balance in wei.
 
         Raises:
-            RpcError: More than an account can hold.
+            RpcError: The balance would exceed what an account can hold.
         """
 
         async def give() -> int:
@@ -213,7 +213,7 @@ class LocalChain:
         return await self.exclusively(give)
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Runs something while nothing else changes the chain."""
+        """Runs a function while no other change of the chain is made."""
         found: T = await self._enqueue(_Work(work, asyncio.get_running_loop().create_future()))
         return found
 
@@ -223,15 +223,15 @@ class LocalChain:
         return journal.pack(dump, self._replica.genesis_text)
 
     async def import_snapshot(self, data: bytes) -> None:
-        """Goes back to a snapshot, in the journal and in the node.
+        """Restores a snapshot, in the journal and in the node.
 
         Raises:
-            SnapshotUnusable: The bytes are no snapshot of this chain; nothing was changed.
+            SnapshotUnusable: The bytes are not a snapshot of this chain; nothing was changed.
         """
         dump = journal.unpack(data, self._replica.genesis_text)
 
         async def restore() -> None:
-            self._ready.clear()  # asking waits; and should going back fail, the node is built again
+            self._ready.clear()  # requests wait; if the restore fails, the node is rebuilt
             await self._replica.go_back(dump)
             self._ready.set()
             if self.on_reset is not None:
@@ -243,11 +243,11 @@ class LocalChain:
         self._try_again_when_rested()
         if self._broken is not None:
             raise self._broken
-        # An error that nobody waits for any more is no news.
+        # If the caller has gone, its error does not matter.
         job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs.append(job)
         self._wake.set()
-        # The writer finishes what it began, also when whoever asked has gone.
+        # The writer finishes what it began, even if the caller has gone.
         return await asyncio.shield(job.done)
 
     # --- the writer -------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class LocalChain:
                 await self._see_to_the_node()
 
     def _more(self) -> list[_Sending]:
-        """The transactions that wait behind one, to share its commit."""
+        """The transactions that wait behind this one, to be written in the same commit."""
         found: list[_Sending] = []
         while self._jobs and len(found) < _LARGEST_BATCH - 1:
             job = self._jobs[0]
@@ -278,7 +278,7 @@ class LocalChain:
         return found
 
     async def _guarded(self, jobs: Sequence[_Sending | _Work], doing: Awaitable[None]) -> None:
-        """Whoever asked gets the error; the writer lives on, unless the chain is stopped."""
+        """Reports an error to the caller. The writer continues unless the chain is stopped."""
         try:
             await doing
         except asyncio.CancelledError:
@@ -322,9 +322,9 @@ class LocalChain:
 
     @contextmanager
     def _as_the_journal_says(self) -> Iterator[None]:
-        """Whatever unexpected happens to an entry, the node is built again before anything else is written.
+        """Rebuilds the node after any unexpected error with an entry, before anything else is written.
 
-        Else later entries would go to a node that lacks this one, and the journal would not lead to their blocks.
+        Otherwise later entries would go to a node that lacks this one, and a replay would not result in their blocks.
         """
         try:
             yield
@@ -336,14 +336,14 @@ class LocalChain:
             raise
 
     async def _check(self, batch: list[_Sending]) -> list[_Sending]:
-        """Refuses what the node would refuse, so that the journal holds little that was withdrawn."""
+        """Refuses what the node would refuse, so that the journal contains few withdrawn entries."""
         senders = list({job.transaction.sender for job in batch})
         states = await asyncio.gather(*(self._sender_state(sender) for sender in senders))
         known = dict(zip(senders, states, strict=True))
         accepted: dict[bytes, _Sending] = {}
         for job in batch:
             nonce, balance = known[job.transaction.sender]
-            # Sent again by somebody who lost patience: not refused, but on its way.
+            # The sender repeated a transaction that is under way: it is not refused.
             sent_again = job.transaction.hash in accepted
             problem = "already known" if sent_again else _problem(job.transaction, nonce, balance)
             if problem is None:
@@ -361,9 +361,9 @@ class LocalChain:
         return int(nonce, 16), int(balance, 16)
 
     async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
-        """Brings a journalled transaction into a block, over the death of the node if need be."""
+        """Brings a journalled transaction into a block, even if the node dies several times."""
         if transaction.sender in refused:
-            # Its nonce counted on one that was refused: the node would keep it waiting for ever.
+            # Its nonce follows that of a refused transaction: the node would keep it waiting for ever.
             await self._replica.withdraw(entry)
             raise RpcError(TRANSACTION_REJECTED, "nonce too high: a transaction before it was refused")
         if entry.position > self._replica.applied:
@@ -384,11 +384,11 @@ class LocalChain:
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
-        """What became of a transaction of the journal; a node that is gone, or goes meanwhile, is built again first."""
+        """The receipt of a journalled transaction. If the node is gone or dies now, it is rebuilt first."""
         for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():
-                    await self._rebuild()  # which replays the whole journal: this entry and those after it
+                    await self._rebuild()  # this replays the whole journal: this entry and those after it
                 receipt: Receipt | None = await self._replica.ask(
                     "eth_getTransactionReceipt", "0x" + transaction.hash.hex()
                 )
@@ -396,7 +396,7 @@ class LocalChain:
                 self._ready.clear()
                 if attempt == _NODES:
                     raise
-                await asyncio.sleep(_REST_S * attempt / _NODES)  # what keeps nodes from living may be over soon
+                await asyncio.sleep(_REST_S * attempt / _NODES)  # the cause of the failures may be temporary
             else:
                 return receipt
         raise AssertionError("the last attempt answers or raises")
@@ -409,14 +409,14 @@ class LocalChain:
             self._wake.set()
 
     def _try_again_when_rested(self) -> None:
-        """What kept the chain from being rebuilt, such as a full disk, may be over."""
+        """Allows a new rebuild: the cause of the failure, such as a full disk, may be gone."""
         if self._rests_until is not None and asyncio.get_running_loop().time() >= self._rests_until:
             self._rests_until = self._broken = None
             self._ready.clear()
             self._wake.set()
 
     async def _see_to_the_node(self) -> None:
-        """Starts the node again if it is lost; rests after some attempts."""
+        """Restarts the node if it is lost. Pauses after some attempts."""
         if self._ready.is_set() or self._broken is not None:
             return
         problem: Exception | None = None
@@ -432,7 +432,7 @@ class LocalChain:
         self._broken = ChainUnavailable(f"it cannot be rebuilt: {problem}")
         self._rests_until = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
-        self._ready.set()  # those who wait for a node learn that there is none
+        self._ready.set()  # waiting requests now fail, because there is no node
 
     async def _rebuild(self) -> None:
         self._ready.clear()
@@ -444,7 +444,7 @@ class LocalChain:
 
 
 def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
-    """Why the chain would not take a transaction now."""
+    """Why the chain would not accept a transaction now."""
     if transaction.nonce < nonce:
         return f"nonce too low: next nonce {nonce}, tx nonce {transaction.nonce}"
     if transaction.nonce > nonce:

@@ -1,9 +1,9 @@
-"""The chain node: anvil as a child process that never outlives the emulator.
+"""Node with anvil as a child process that never outlives the emulator.
 
-A shell of a few lines stands between: it holds the node's memory ceiling, and when its standard input ends, because
-the emulator stopped or was killed, it kills the node and removes its folder. That works on every Unix, needs no code
-between fork and exec, and costs a millisecond. Should the shell itself be killed, the kernel ends the node where it can
-be told to (Linux), and `Node.stop` does elsewhere.
+A short shell script runs between them. It holds the node's memory ceiling. When its standard input closes, because the
+emulator stopped or was killed, it kills the node and removes its folder. That works on every Unix, needs no code
+between fork and exec, and costs a millisecond. If the shell itself is killed, the kernel ends the node where that is
+supported (Linux), and `Node.stop` does elsewhere.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from svcnb.emulator.chain.genesis import HARDFORK, Genesis
 log = logging.getLogger(__name__)
 
 KEPT_STATES: Final = 32
-"""Blocks back to which a call can ask for old state. The node keeps each of them whole, so they cost this many times
-the state: 128, as public nodes keep, filled a node of 2 GiB with five hundred groups of long descriptions."""
+"""How many blocks back a call can read old state. The node keeps a whole copy of each, so they multiply the memory
+for the state. With 128, as in public nodes, five hundred groups with long descriptions filled a node of 2 GiB."""
 _START_S: Final = 120.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
@@ -52,9 +52,9 @@ class AnvilNode:
     """One running anvil.
 
     Attributes:
-        connection: How to ask it.
+        connection: The connection to it.
         pid: Its process id.
-        exited: Done when it has ended.
+        exited: Done when the process has ended.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -70,12 +70,12 @@ class AnvilNode:
 
         Args:
             genesis: The first block.
-            memory_mb: Memory ceiling in MiB; above it the node dies.
+            memory_mb: Memory ceiling in MiB. A node that exceeds it ends.
 
         Raises:
-            PartMissing: The binary is not here.
+            PartMissing: The binary is not installed.
             ChainUnusable: This system cannot run it.
-            ChainUnavailable: It does not start; the text holds its last words.
+            ChainUnavailable: It does not start. The text contains its last output.
         """
         if sys.platform == "win32":
             raise ChainUnusable(
@@ -100,7 +100,7 @@ class AnvilNode:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={},
-                start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+                start_new_session=True,  # the emulator handles an interrupt from the keyboard
             )
             node = cls(process, folder)
             await node._connect(place / "rpc")
@@ -113,7 +113,7 @@ class AnvilNode:
         return node
 
     async def _connect(self, path: Path) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - asked for above
+        assert self._process.stdout is not None  # noqa: S101 - requested above
         self.pid = int((await self._process.stdout.readline()).strip() or 0)
         deadline = asyncio.get_running_loop().time() + _START_S
         while True:
@@ -126,38 +126,39 @@ class AnvilNode:
                     raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
                 await asyncio.sleep(0.002)
             else:
-                await self.connection.request("net_version")  # an answer: it has taken us in, not only the system
+                await self.connection.request("net_version")  # the node itself answers, not only the kernel
                 if sys.platform == "linux" and self.pid:
                     await self._shut(deadline)
                 return
 
     async def _shut(self, deadline: float) -> None:
-        """Keeps everybody else out of the node, once we are in.
+        """Blocks all other connections to the node, once ours is accepted.
 
-        It listens on a port besides, and takes web sockets there from any page of any site: a page that found the port
-        could set balances and code past the journal. Without descriptors left it can accept nobody.
+        The node also listens on a port, and accepts web sockets there from any page of any site. A page that found the
+        port could set balances and code and bypass the journal. Without free file descriptors the node cannot accept a
+        connection.
         """
         import resource
 
-        # It asks once more whether anybody waits at the socket by which we came. accept(2) needs a free descriptor even
-        # to say no; in want of one the node would ask for ever, on a core that it never leaves again.
+        # The node checks once more whether a connection waits at our socket. accept(2) needs a free descriptor even to
+        # report that none waits. Without one the node would repeat the call for ever, and keep one core busy.
         before: _Threads | None = None
         while (now := _resting(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
                 raise ChainUnavailable(f"the node did not come to rest within {_START_S:.0f} s of its start")
             before = now
             await asyncio.sleep(0.001)
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the process has ended in the meantime
             resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (0, 0))
 
     async def last_words(self) -> str:
-        """What the node wrote before it ended, and how it ended."""
-        assert self._process.stderr is not None  # noqa: S101 - asked for above
+        """The node's last output before it ended, and its exit status."""
+        assert self._process.stderr is not None  # noqa: S101 - requested above
         words = (await self._process.stderr.read(_WORDS)).decode(errors="replace").strip()
         return f"exit code {self._process.returncode}, {words or 'no message'}"
 
     async def stop(self) -> None:
-        """Ends the node and waits until it is gone. Nothing it knows is kept."""
+        """Stops the node and waits until it has ended. Its state is not kept."""
         if hasattr(self, "connection"):
             await self.connection.close()
         if self._process.stdin is not None:
@@ -170,7 +171,7 @@ class AnvilNode:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self.exited
-        if self.exited.result() < 0 and self.pid:  # the shell was killed, and could not end the node
+        if self.exited.result() < 0 and self.pid:  # the shell was killed before it could end the node
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
         self._folder.cleanup()
@@ -180,12 +181,12 @@ _Threads = dict[str, str]
 
 
 def _resting(pid: int) -> _Threads | None:
-    """How often each thread of a process gave up its core; None if one of them runs or wants to.
+    """Voluntary context switches of each thread of a process. None if one of them runs or is ready to run.
 
-    The same answer twice says that none of them ran in between.
+    The same result twice means that none of them ran in between.
     """
     found = {}
-    with suppress(OSError):  # one has ended, or all
+    with suppress(OSError):  # a thread or the process has ended
         for thread in Path(f"/proc/{pid}/task").iterdir():
             status = (thread / "status").read_text()
             if "\nState:\tS" not in status:
@@ -198,7 +199,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node insists on a port as well: any free one, told to nobody, and see `_shut`.
+        # The node also requires a port. It gets any free one, which is not published; see `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -1,4 +1,4 @@
-"""The chain on @ethereumjs/vm in the page of a browser, beside the interpreter."""
+"""Node with @ethereumjs/vm in a browser page, beside the interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUNDLE: Final = Path(__file__).with_name("static") / "chain.js"
 
 
 class PageConnection:
-    """Requests to a node that is an object of JavaScript. As `svcnb.emulator.chain.connection.Connection`."""
+    """Connection to a node that is a JavaScript object. See `svcnb.emulator.chain.connection.Connection`."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -34,12 +34,12 @@ class PageConnection:
 
 
 class PageNode:
-    """The chain as an object of JavaScript.
+    """Node that is a JavaScript object.
 
     Attributes:
-        connection: How to ask it.
-        pid: 0, as it has no process.
-        exited: Done when it was stopped.
+        connection: The connection to it.
+        pid: 0, because it has no process.
+        exited: Done when the node was stopped.
     """
 
     pid = 0
@@ -51,7 +51,7 @@ class PageNode:
 
     @classmethod
     async def start(cls, genesis: Genesis) -> PageNode:
-        """Starts it at its first block."""
+        """Starts the node at its first block."""
         return cls(await load_script(BUNDLE).DevelopmentNode.create(genesis.as_request()))
 
     async def stop(self) -> None:

@@ -1,8 +1,8 @@
-"""The payers: wallets of the service that send managed writes, several at a time.
+"""Relay of managed writes. Its payers are wallets of the service that send several writes at the same time.
 
-Every write is tried as a call first, so a refusal costs nothing and is known by name. Each payer has one transaction
-under way at most, which keeps its nonces in order without waiting for the chain to count them. Accounts take turns: who
-has the fewest writes under way gets the next payer.
+Every write is first tried as a call, so a refusal costs nothing and its name is available. Each payer has at most one
+unfinished transaction. That keeps its nonces in order without waiting for the chain's count. The scheduling is fair:
+the account with the fewest unfinished writes gets the next payer.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from svcnb.protocol.contract import Function, decode_revert
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas offered on the built-in chain, whose blocks hold one transaction and 30 million."""
+"""Gas limit on the built-in chain, whose blocks contain one transaction and have 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
-"""Wei for a unit of gas offered there; the price is that of the block, 1 gwei unless somebody fills blocks."""
+"""Maximum of wei per unit of gas there. The price is that of the block, 1 gwei unless blocks are full."""
 
 
 _TOO_LARGE: Final = "intrinsic gas"
-"""In a node's words about a call whose bytes alone cost more gas than it may use."""
+"""Text of a node's error for a call whose bytes alone cost more gas than its limit."""
 
 
 @dataclass
 class Wallet:
-    """A wallet that the service signs with.
+    """Signing wallet of the service.
 
     Attributes:
         address: Lowercase 0x.
-        nonce: Number of its next transaction, None when the chain must be asked.
+        nonce: Number of its next transaction. None when it must be read from the chain.
     """
 
     address: str
@@ -53,7 +53,7 @@ class Wallet:
     @classmethod
     def of(cls, secret: bytes) -> Wallet:
         """The wallet of a private key."""
-        # In a function, so that no repr, dump or traceback of locals shows it.
+        # In a function, so that no repr, dump or traceback with locals shows the secret.
         return cls(address_of(secret), lambda: secret)
 
     def __repr__(self) -> str:
@@ -61,14 +61,14 @@ class Wallet:
 
 
 class Relay:
-    """Signs and sends for the service's wallets.
+    """Signs and sends transactions for the service's wallets.
 
     Args:
-        chain: Where to.
+        chain: The chain.
         chain_id: Its number.
         payers: The wallets that send managed writes.
-        store: Where servers that share a database tell each other which payers are busy.
-        delay_s: Seconds a managed write waits before it is sent, as it would for a block.
+        store: The database in which servers that share it record busy payers.
+        delay_s: Seconds that a managed write waits before it is sent, to simulate the wait for a block.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class Relay:
         self._payers = payers
         self._free = payers[::-1]
         self._turns = FairLimit(len(payers), len(payers))
-        self._under_way: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
+        self._under_way: set[asyncio.Task[Any]] = set()  # the event loop holds only weak references to tasks
 
     def forget_nonces(self) -> None:
-        """Asks the chain again before the next transaction of each payer."""
+        """Reads the nonce of each payer from the chain before its next transaction."""
         for payer in self._payers:
             payer.nonce = None
 
@@ -99,15 +99,15 @@ class Relay:
 
         Args:
             to: The contract.
-            function: What to call there.
+            function: The function to call.
             arguments: Its arguments.
 
         Returns:
-            What the function returned.
+            The return value of the function.
 
         Raises:
-            ContractRevert: The contract refuses; nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or did not take the transaction.
+            ContractRevert: The contract refused the call; nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or did not accept the transaction.
             AbiError: An argument does not fit.
         """
         data = function.encode_call(arguments)
@@ -119,11 +119,11 @@ class Relay:
                 await asyncio.sleep(self._delay_s)
             receipt = await self.send(payer, to, data)
             if receipt["status"] != "0x1":
-                # Something came between trial and block; the contract tells again what it is.
+                # Another transaction came between trial and block. The contract reports the error again.
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # Blocks came between, so the trial may have answered another number than the block did.
+                # Other blocks came in between, so the trial may have returned another number than the block did.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result
 
@@ -134,18 +134,19 @@ class Relay:
             raise ChainUnavailable(f"{function.name}: the answer cannot be read: {error}") from error
 
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
-        """Sends managed writes that belong together and waits for their blocks.
+        """Sends managed writes that belong together, and waits for their blocks.
 
-        On the built-in chain they stand in the journal by one commit, so that after a stop at any moment there are all
-        of them or none. On another chain they go one after another: order them so that a first part alone does no harm.
+        On the built-in chain one commit writes them all to the journal. After a stop at any moment, either all of them
+        exist or none. On another chain they are sent one after another: order them so that the first ones alone do no
+        harm.
 
         Args:
             to: The contract.
-            calls: What to call there, with arguments; none may need another's effect.
+            calls: The functions to call, with arguments. None may need the effect of another.
 
         Raises:
-            ContractRevert: The contract refuses one of them; nothing was sent.
-            ChainUnavailable: The chain cannot be reached, or did not take all of them.
+            ContractRevert: The contract refused one of them; nothing was sent.
+            ChainUnavailable: The chain cannot be reached, or did not accept all of them.
             AbiError: An argument does not fit.
         """
         data = [function.encode_call(arguments) for function, arguments in calls]
@@ -166,7 +167,7 @@ class Relay:
         await self._by_a_payer(send)
 
     async def create(self, data: bytes) -> str:
-        """Creates a contract by a payer.
+        """Creates a contract, sent by a payer.
 
         Args:
             data: Its creation code.
@@ -181,15 +182,15 @@ class Relay:
         return address.lower()
 
     async def stop(self) -> None:
-        """Gives up writes that nobody waits for any more; the chain has stopped."""
+        """Cancels unfinished writes without a waiting caller. The chain has stopped."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs work with a payer that is free, to its end also when whoever asked has gone.
+        """Runs work with a free payer. The work completes even if the caller has gone.
 
-        The payer is free again only when the chain has answered: its next nonce is not known before.
+        The payer is free again only after the chain has answered, because its next nonce is unknown before.
         """
         account = current_account.get()
         await self._turns.take(account)
@@ -202,7 +203,7 @@ class Relay:
             self._free.append(payer)
             self._turns.give_back(account)
             if not task.cancelled():
-                task.exception()  # an error that nobody waits for any more is no news
+                task.exception()  # if the caller has gone, the error does not matter
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
@@ -214,9 +215,9 @@ class Relay:
 
     @asynccontextmanager
     async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
-        """Keeps other servers on this chain from sending for a wallet.
+        """Prevents other servers on this chain from sending for a wallet.
 
-        They may have sent since, so its nonce is asked again. The built-in chain belongs to one server.
+        They may have sent before, so the nonce is read again. The built-in chain belongs to one server.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield
@@ -229,19 +230,19 @@ class Relay:
         """Signs and sends one transaction and waits for its block.
 
         Args:
-            wallet: Who sends; nobody else may be sending for it.
+            wallet: The sender. No other task may be sending for it.
             to: The receiver, or None to create a contract.
             data: Its data.
 
         Returns:
-            The receipt, of a reverted one too.
+            The receipt, even if the transaction was reverted.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or did not take the transaction.
+            ChainUnavailable: The chain cannot be reached, or did not accept the transaction.
         """
         try:
             if wallet.nonce is None:
-                # Also counts what a server that was killed has sent, and no block holds yet.
+                # Also counts transactions that a killed server has sent and that are not in a block yet.
                 count = await self._chain.request("eth_getTransactionCount", wallet.address, "pending")
                 wallet.nonce = int(count, 16)
             gas, fee, tip = await self._price(wallet.address, to, data)
@@ -263,17 +264,17 @@ class Relay:
         return receipt
 
     async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
-        """Sends several transactions in order on the built-in chain, where they share one commit of the journal.
+        """Sends several transactions in order on the built-in chain, where one journal commit contains them all.
 
         Args:
-            wallet: Who sends; nobody else may be sending for it.
-            calls: Receiver, or None to create a contract, and data of each.
+            wallet: The sender. No other task may be sending for it.
+            calls: Receiver (None to create a contract) and data of each.
 
         Returns:
-            Their receipts, of reverted ones too.
+            Their receipts, also for reverted ones.
 
         Raises:
-            ChainUnavailable: The chain cannot be reached, or did not take one of them.
+            ChainUnavailable: The chain cannot be reached, or did not accept one of them.
         """
         first = wallet.nonce
         if first is None:
@@ -306,7 +307,7 @@ class Relay:
             raise ChainUnavailable(str(error)) from error
 
     async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
-        """Gas, most wei for a unit of it, and the tip of that."""
+        """Gas limit, maximum fee per gas in wei, and the tip within it."""
         if isinstance(self._chain, LocalChain):
             return GAS, MAX_FEE, 0
         call = {"from": sender, "data": "0x" + data.hex()} | ({"to": to} if to else {})
@@ -319,7 +320,7 @@ class Relay:
     async def _simulate(self, sender: str, to: str, data: bytes, *, before: int | None = None) -> bytes:
         call = {"from": sender, "to": to, "data": "0x" + data.hex()}
         if isinstance(self._chain, LocalChain):
-            call["gas"] = hex(GAS)  # what the transaction will have; with more, the trial would promise too much
+            call["gas"] = hex(GAS)  # as the transaction: with more, the trial could wrongly succeed
         where = ("latest", *self._chain.call_overrides()) if before is None else (hex(before - 1),)
         return await call_contract(self._chain, call, *where)
 
@@ -329,18 +330,18 @@ def _refused_in_block(function: Function) -> ChainUnavailable:
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:
-    """Calls a contract without changing anything.
+    """Calls a contract without a change of state.
 
     Args:
-        chain: Where it is.
-        call: The call, as eth_call wants it.
-        *where: Block and overrides, as eth_call wants them.
+        chain: The chain of the contract.
+        call: The call object of eth_call.
+        *where: Block and overrides of eth_call.
 
     Returns:
         The bytes it returned.
 
     Raises:
-        ContractRevert: It refused.
+        ContractRevert: The contract refused the call.
         ChainUnavailable: The chain cannot be reached, or could not run the call.
     """
     try:

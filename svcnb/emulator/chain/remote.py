@@ -1,4 +1,4 @@
-"""A chain that is not ours: no journal, no faucet, no snapshots; its blocks are polled for events."""
+"""Connection to an external chain. It has no journal, faucet or snapshots, and its blocks are polled for events."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ class RemoteChain:
     """A chain behind a JSON-RPC address.
 
     Args:
-        url: Where it listens.
+        url: Its address.
     """
 
     def __init__(self, url: str) -> None:
         self._connection = HttpConnection(url)
         self._poller: asyncio.Task[None] | None = None
         self.head = 0
-        """Number of the latest block that was seen."""
+        """Number of the latest block that was read."""
         self.on_receipt: Callable[[dict[str, Any]], None] = lambda _receipt: None
-        """Called with every receipt of ours before its sender gets an answer, and with logs of others' blocks."""
+        """Called with every receipt of our transactions before the sender gets an answer, and with logs of other
+        blocks."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Never called: this chain does not go back by our hand."""
+        """Never called: the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:
-        """No process of ours."""
+        """0, because this chain has no process of the emulator."""
         return 0
 
     async def chain_id(self) -> int:
@@ -45,14 +46,14 @@ class RemoteChain:
         return int(await self.request("eth_chainId"), 16)
 
     async def stop(self) -> None:
-        """Lets go of the chain."""
+        """Closes the connection."""
         if self._poller is not None:
             self._poller.cancel()
             await asyncio.gather(self._poller, return_exceptions=True)
         await self._connection.close()
 
     async def request(self, method: str, *params: Any) -> Any:
-        """Asks the chain.
+        """Sends a request to the chain.
 
         Raises:
             RpcError: It answered with an error.
@@ -65,7 +66,7 @@ class RemoteChain:
         return int(await self.request("eth_blockNumber"), 16)
 
     def call_overrides(self) -> tuple[Any, ...]:
-        """None: this chain has its own time."""
+        """Empty: this chain has its own time."""
         return ()
 
     async def submit(self, raw: bytes) -> dict[str, Any]:
@@ -73,7 +74,7 @@ class RemoteChain:
 
         Raises:
             RpcError: It was not accepted.
-            ChainUnavailable: The chain is down, or made no block with it in two minutes.
+            ChainUnavailable: The chain is unavailable, or made no block with the transaction within two minutes.
         """
         sent = await self.request("eth_sendRawTransaction", "0x" + raw.hex())
         wait = _FIRST_WAIT_S
@@ -89,7 +90,7 @@ class RemoteChain:
         return found
 
     async def follow(self, address: str) -> None:
-        """Starts to report what others write to a contract."""
+        """Starts to report events of a contract that others cause."""
         self.head = int(await self.request("eth_blockNumber"), 16)
         self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
 
@@ -106,13 +107,13 @@ class RemoteChain:
                 self.on_receipt({"logs": logs})
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
-            except Exception:  # a node may answer anything, and without this task permissions would stay as they were
+            except Exception:  # a node may answer anything; if this task ended, permissions would become outdated
                 log.exception("events of the chain cannot be read")
             else:
                 self.head = latest
 
     async def add_balance(self, _address: str, _wei: int) -> int:
-        """Not possible here.
+        """Raises an error: not possible on an external chain.
 
         Raises:
             Unsupported: Always.
@@ -120,7 +121,7 @@ class RemoteChain:
         raise Unsupported("ether on this chain is not ours to give: use its own faucet, or the built-in chain")
 
     async def export_snapshot(self) -> bytes:
-        """Not possible here.
+        """Raises an error: not possible on an external chain.
 
         Raises:
             Unsupported: Always.
@@ -128,7 +129,7 @@ class RemoteChain:
         raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (leave out --chain-rpc)")
 
     async def import_snapshot(self, _data: bytes) -> None:
-        """Not possible here.
+        """Raises an error: not possible on an external chain.
 
         Raises:
             Unsupported: Always.

@@ -1,6 +1,6 @@
-"""A node and the journal that it follows: the node can be lost at any time, and is built again entry by entry.
+"""A node that follows the journal. It may be lost at any time, and is then rebuilt entry by entry.
 
-Nothing here waits its turn; `LocalChain` sees to it that one thing happens after another.
+This module does no locking: `LocalChain` ensures that changes happen one after another.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Entries after which the state is dumped; more on a long chain, whose dump is larger."""
+"""Entries after which the state is dumped. The number is higher on a long chain, whose dump is larger."""
 _REPLAY_S: Final = 4.0
-"""Seconds of the node's work after which it is dumped at the latest: a block costs by the size of the whole state, and
-entries that took longer would keep a rebuild, and everybody who waits for it, as long again."""
+"""Seconds of the node's work after which it is dumped at the latest. The cost of a block depends on the size of the
+whole state. Entries that took longer would delay a rebuild, and all requests that wait for it, as long again."""
 _DUMPS_COST: Final = 10
-"""Of the node's time, dumps take one part of so many at most."""
+"""Dumps take at most one part in this number of the node's time."""
 _KEPT_MARKS: Final = 64
-"""States that the node remembers. It keeps each whole, and forgets none but by going back past it."""
+"""States that the node keeps. Each is a whole copy. It deletes one only when it goes back to a state before it."""
 
 
 class NoBlock(ChainUnavailable):
-    """The node took a transaction and made no block of it. It sits in the pool, so the node must be replaced."""
+    """The node accepted a transaction but made no block. It stays in the pool, so the node must be replaced."""
 
 
 class Replica:
     """A node that follows the journal.
 
     Args:
-        store: Where the journal is kept.
+        store: The database of the journal.
         clock: The time of blocks.
         memory_mb: Memory ceiling of the node, in MiB.
-        engine: What runs it.
-        on_exit: Called when the node has ended by itself.
+        engine: The engine of the node.
+        on_exit: Called when the node has ended without a stop.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Replica:
         self._engine = engine_of(engine)
         self._on_exit = on_exit
         self.node: Node | None = None
-        """The running node, None while there is none."""
+        """The running node, None while it is not running."""
         self._ending: asyncio.Task[None] | None = None
         self.genesis: Genesis
         self.genesis_text = ""
@@ -87,17 +87,17 @@ class Replica:
         self._marks: dict[bytes, str] = {}
 
     async def open(self, chain_id: int, balances: dict[str, int], early: EarlyNode | None = None) -> None:
-        """Finds out which chain this is, and builds it.
+        """Determines the chain from the journal, and builds it.
 
         Args:
             chain_id: The chain's number.
             balances: Wei by address in the first block, if this is the first start.
-            early: A node that boots already; taken if its first block is the right one.
+            early: A node that is already booting. It is used if its first block is the right one.
 
         Raises:
-            ChainUnusable: The journal is of another chain, or damaged beyond its tail.
+            ChainUnusable: The journal belongs to another chain, or is damaged beyond its tail.
             ChainUnavailable: The node does not start.
-            PartMissing: The node's binary is not here.
+            PartMissing: The node's binary is not installed.
         """
         if not await self._store.run(journal.is_ours):
             raise ChainUnusable(
@@ -122,7 +122,7 @@ class Replica:
         await self.rebuild(early)
 
     async def close(self) -> None:
-        """Ends the node, to its end also when the caller is cancelled meanwhile; the next call waits for that."""
+        """Stops the node, even if the caller is cancelled. The next call waits until it has ended."""
         if self.node is not None:
             node, self.node = self.node, None
             self._ending = asyncio.create_task(node.stop(), name="svcnb-chain-end")
@@ -131,20 +131,20 @@ class Replica:
             self._ending = None
 
     async def ask(self, method: str, *params: Any) -> Any:
-        """Asks the node.
+        """Sends a request to the node.
 
         Raises:
             RpcError: It answered with an error.
-            ConnectionLost: It is gone.
+            ConnectionLost: The node is gone.
         """
         if self.node is None:
             raise ConnectionLost("the node does not run")
         return await self.node.connection.request(method, *params)
 
-    # --- going on ---------------------------------------------------------------------------------------------------
+    # --- advancing --------------------------------------------------------------------------------------------------
 
     def following(self, kind: str, payloads: Sequence[bytes]) -> list[Entry]:
-        """The entries that come next in the journal."""
+        """The next entries of the journal."""
         timestamp = max(self._clock.now_s(), self.timestamp)
         digest, entries = self._digest, []
         for position, payload in enumerate(payloads, self._position + 1):
@@ -154,7 +154,7 @@ class Replica:
         return entries
 
     async def append(self, new: Sequence[Entry]) -> None:
-        """Writes entries to the journal, and what became of earlier ones.
+        """Writes entries to the journal, and the results of earlier ones.
 
         Raises:
             StoreUnavailable: Nothing was written.
@@ -166,20 +166,20 @@ class Replica:
             self._position, self._digest = new[-1].position, new[-1].digest
 
     async def apply(self, entry: Entry) -> Receipt:
-        """Hands a transaction of the journal to the node.
+        """Sends a journalled transaction to the node.
 
         Returns:
-            Its receipt, of a reverted one too.
+            Its receipt, even if the transaction was reverted.
 
         Raises:
-            RpcError: The node refuses it.
-            NoBlock: The node keeps it waiting.
+            RpcError: The node refused it.
+            NoBlock: The node keeps it in its pool.
             ConnectionLost: The node is gone.
         """
         began = time.monotonic()
         try:
             async with asyncio.timeout(_SEND_S):
-                # One request after the other: sent together they may overtake each other on their way through the node.
+                # One request after the other: the node may process requests that are sent together in another order.
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
@@ -193,24 +193,24 @@ class Replica:
         return receipt
 
     async def apply_balance(self, entry: Entry) -> None:
-        """Sets a balance as the journal says."""
+        """Sets a balance as recorded in the journal."""
         address, wei = journal.read_balance(entry.payload)
         await self.ask("anvil_setBalance", address, hex(wei))
         self.applied = entry.position
 
     async def withdraw(self, entry: Entry) -> None:
-        """Notes in the journal that the node refused an entry."""
+        """Records in the journal that the node refused an entry."""
         await self._store.run(lambda connection: journal.withdraw(connection, entry.position))
         self.applied = max(self.applied, entry.position)
 
     async def dump_when_due(self) -> None:
-        """Keeps a rebuild quick."""
+        """Dumps the state when it is due, so that a rebuild stays fast."""
         many = self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8)
         if many or self._worked_s >= max(_REPLAY_S, _DUMPS_COST * self._dump_took_s):
             await self._save_dump()
 
     async def settle(self) -> None:
-        """Makes the next start quick, if there can be one."""
+        """Saves the state, so that the next start is fast."""
         if self._store.url is not None and self._position > self._dumped_at:
             await self._save_dump()
 
@@ -226,17 +226,17 @@ class Replica:
         content = bytes.fromhex((await self.ask("anvil_dumpState"))[2:])
         return Dump(self._position, self._digest, self.timestamp, self._head_hash, content)
 
-    # --- going back -------------------------------------------------------------------------------------------------
+    # --- restoring --------------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Dump:
-        """The whole state; the node remembers it too, while it does not remember too many."""
+        """The whole state. The node keeps it too, unless it keeps too many."""
         dump = await self._dump()
         if dump.digest not in self._marks and len(self._marks) < _KEPT_MARKS:
             self._marks[dump.digest] = await self.ask("evm_snapshot")
         return dump
 
     async def go_back(self, dump: Dump) -> None:
-        """Returns to a state, in the journal and in the node."""
+        """Restores a state, in the journal and in the node."""
         await self._store.run(lambda connection: journal.restore(connection, dump))
         self._unconfirmed.clear()
         if await self._revert(dump):
@@ -246,10 +246,10 @@ class Replica:
             await self.rebuild()
 
     async def _revert(self, dump: Dump) -> bool:
-        """Goes back within the running node, which takes a millisecond instead of a tenth of a second."""
+        """Restores a state within the running node, which takes a millisecond instead of a tenth of a second."""
         if (mark := self._marks.get(dump.digest)) is None:
             return False
-        # Going back to a state makes the node forget it, and those after it.
+        # When the node restores a state, it deletes that state and those after it.
         order = list(self._marks)
         for later in order[order.index(dump.digest) :]:
             del self._marks[later]
@@ -259,27 +259,27 @@ class Replica:
             block = await self._latest_block()
             if block["hash"] != dump.block_hash:
                 return False
-            # The node forgets to go back with the price of the next block.
+            # The node does not restore the gas price of the next block.
             await self.ask("anvil_setNextBlockBaseFeePerGas", hex(next_base_fee(block)))
             self._marks[dump.digest] = await self.ask("evm_snapshot")
         except (RpcError, ChainUnavailable):
             return False
         return True
 
-    # --- building ---------------------------------------------------------------------------------------------------
+    # --- rebuilding -------------------------------------------------------------------------------------------------
 
     async def rebuild(self, early: EarlyNode | None = None) -> None:
-        """Starts a new node and brings it to where the journal is.
+        """Starts a new node and replays the journal on it.
 
         Args:
-            early: A new node that boots already; taken if its first block is the right one.
+            early: A new node that is already booting. It is used if its first block is the right one.
 
         Raises:
             ChainUnusable: The journal cannot be read.
-            ChainUnavailable: The node does not start, or does not lead to the blocks that the journal names.
+            ChainUnavailable: The node does not start, or does not make the blocks that are recorded in the journal.
         """
         self._marks.clear()
-        self._worked_s = 0.0  # what is replayed counts anew
+        self._worked_s = 0.0  # the replayed work counts again
         await self.close()
         await self.append([])
         try:
@@ -341,7 +341,7 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """An entry of the last moments: written, and perhaps refused before that could be noted."""
+        """Replays an entry of the last moments. It was written, and may have been refused before that was recorded."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:
@@ -352,7 +352,7 @@ class Replica:
             pass
         except NoBlock:
             await self.withdraw(entry)
-            raise  # the node is spoilt; the next one will not see this entry
+            raise  # the node is unusable; the next one will not get this entry
         await self.withdraw(entry)
 
     async def _latest_block(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Recursive length prefix, the encoding of transactions.
+"""Recursive length prefix (RLP), the encoding of transactions.
 
 Source: Ethereum Yellow Paper, appendix B.
 """
@@ -17,7 +17,7 @@ _DEPTH: Final = 16
 
 
 class RlpError(ValueError):
-    """The bytes are no canonical encoding."""
+    """The bytes are not a canonical encoding."""
 
 
 def encode(item: Item) -> bytes:
@@ -34,7 +34,7 @@ def decode(data: bytes) -> Item:
     """Decodes one item that fills the data exactly.
 
     Raises:
-        RlpError: Cut off, followed by more, nested too deeply, or not written in the shortest way.
+        RlpError: The data is cut off, followed by more, nested too deeply, or not in the shortest form.
     """
     item, end = _read(data, 0, 0)
     if end != len(data):
@@ -43,15 +43,15 @@ def decode(data: bytes) -> Item:
 
 
 def number(value: int) -> bytes:
-    """A number as an item: big-endian without leading zeros."""
+    """Encodes a number as an item: big-endian without leading zeros."""
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 def read_number(item: Item, bits: int = 256) -> int:
-    """The number in an item.
+    """Decodes the number in an item.
 
     Raises:
-        RlpError: A list, leading zeros, or more than ``bits`` bits.
+        RlpError: The item is a list, has leading zeros, or has more than ``bits`` bits.
     """
     if not isinstance(item, bytes) or item[:1] == b"\0" or len(item) * 8 > bits:
         raise RlpError(f"not a number of at most {bits} bits")

@@ -1,4 +1,4 @@
-"""Signed transactions: made for the relay, read and checked for the gateway.
+"""Signed transactions: creation for the relay, decoding and checks for the gateway.
 
 Kinds: legacy (with or without EIP-155), EIP-2930 and EIP-1559. Blob and set-code transactions are refused.
 """
@@ -20,22 +20,22 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """The bytes are no transaction that this chain takes."""
+    """The bytes are not a transaction that this chain accepts."""
 
 
 class Transaction(NamedTuple):
-    """A signed transaction, read.
+    """A decoded signed transaction.
 
     Attributes:
         raw: Its bytes.
         hash: keccak256 of them.
-        sender: Who signed it, lowercase 0x.
-        chain_id: The chain it is for; None for a legacy one that fits any chain.
+        sender: The address of the signer, lowercase 0x.
+        chain_id: The chain it is for. None for a legacy one that is valid on any chain.
         nonce: Its number among the sender's.
-        gas: Most gas it may use.
-        max_fee: Most wei it pays for a unit of gas.
+        gas: Its gas limit.
+        max_fee: Maximum of wei that it pays per unit of gas.
         to: The receiver, lowercase 0x; None creates a contract.
-        value: Wei it moves.
+        value: Wei that it transfers.
     """
 
     raw: bytes
@@ -50,14 +50,14 @@ class Transaction(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Most wei it can take from the sender."""
+        """Maximum of wei that it can take from the sender."""
         return self.gas * self.max_fee + self.value
 
 
 def sign(
     secret: bytes, *, chain_id: int, nonce: int, to: str | None, data: bytes, gas: int, max_fee: int, tip: int = 0
 ) -> bytes:
-    """Makes a signed EIP-1559 transaction that moves no ether.
+    """Creates a signed EIP-1559 transaction that transfers no ether.
 
     Args:
         secret: The sender's private key.
@@ -65,9 +65,9 @@ def sign(
         nonce: Its number among the sender's.
         to: The receiver, or None to create a contract.
         data: Call data or creation code.
-        gas: Most gas it may use.
-        max_fee: Most wei it pays for a unit of gas.
-        tip: Wei of that for whoever makes the block.
+        gas: Its gas limit.
+        max_fee: Maximum of wei that it pays per unit of gas.
+        tip: Part of that fee for the maker of the block, in wei per unit of gas.
     """
     fields: list[Item] = [
         *(rlp.number(value) for value in (chain_id, nonce, tip, max_fee, gas)),
@@ -88,10 +88,10 @@ def contract_address(sender: str, nonce: int) -> str:
 
 
 def read(raw: bytes) -> Transaction:
-    """Reads a signed transaction and recovers who signed it.
+    """Decodes a signed transaction and recovers its signer.
 
     Raises:
-        TransactionInvalid: Not a transaction, of another kind, or with a signature that proves nothing.
+        TransactionInvalid: Not a transaction, of another kind, or with an invalid signature.
     """
     try:
         return _read(raw)

@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import WalletAddress
 
 
 class _Body(BaseModel):
-    # Unlike the service's own requests: a misspelt knob must not pass for a set one.
+    # Unlike the service's own requests: a misspelt member must not be ignored.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
 
 
@@ -52,7 +52,7 @@ def _wei(value: Any) -> Any:
 
 
 class FaucetOrder(_Body):
-    """ETH for a wallet on the local chain."""
+    """ETH for an account on the local chain."""
 
     address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="How much, in wei.")
@@ -66,14 +66,14 @@ class CreditOrder(_Body):
 
 
 class PaymentOutcome(_Body):
-    """What a person does on the payment page."""
+    """The result of a person's action on the payment page."""
 
     outcome: Literal["succeeded", "failed", "processing"]
     delay_ms: int = Field(0, ge=0, le=86_400_000, description="Milliseconds until it happens.")
 
 
 class AgentApproval(_Body):
-    """What a person does on the approval page of the triggers service."""
+    """The approval of a person on the approval page of the triggers service."""
 
     challenge: str
     label: str | None = None
@@ -87,7 +87,7 @@ class ContractWalletOrder(_Body):
 
 
 class NetworkOrder(_Body):
-    """What happens to outbound requests of actions."""
+    """The policy for outbound requests of actions."""
 
     policy: Literal["allow", "deny", "record", "replay"]
     file: str | None = Field(None, description="The recording, a path on the emulator's machine.")

@@ -1,4 +1,4 @@
-"""Access to the control plane: programs that have its token. Never a web page."""
+"""Access to the control plane: only programs that have its token, never a web page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def control_guard(token: str) -> Guard:
         _refuse_other_origins(request)
         _require_token(request, token)
         if request.method in _WITH_BODY and not _is_json(request):
-            # A form of another site's page cannot send this type without asking first.
+            # A form on another site's page cannot send this type without a preflight request.
             raise StructuredError(
                 415,
                 "The control plane takes JSON only.",

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _DONE: Final = {"success": True}
 _MAX_RUNS: Final = 1_000
 _MAX_FAULTS: Final = 1_000
-# Addresses of chains often hold their provider's key.
+# URLs of chains often contain their provider's key.
 _CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
 
@@ -62,9 +62,9 @@ class ControlPlane:
     """Endpoints of the control plane.
 
     Args:
-        settings: How the emulator behaves.
-        guard: Who may use it.
-        clock: The emulator's time.
+        settings: The emulator's settings.
+        guard: The access check.
+        clock: The emulator's clock.
         chain: The chain with the contract.
         ledger: Credits of accounts.
         processor: The payment processor.
@@ -74,8 +74,8 @@ class ControlPlane:
         saved: Saved states.
         fault_injection: Injected failures.
         forgiven: Record of accepted requests that the live service refuses.
-        triggers: Gives the triggers service.
-        addresses: Gives the addresses of this server.
+        triggers: Returns the triggers service.
+        addresses: Returns the addresses of this server.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class ControlPlane:
         self._addresses = addresses
 
     def endpoints(self) -> list[Endpoint]:
-        """The rows of the control plane; they do not belong to the service, so its description leaves them out."""
+        """The endpoints of the control plane. The service's OpenAPI description does not contain them."""
         return [
             self._row("GET", "/state", self.state),
             self._row("POST", "/reset", self.reset, Nothing),
@@ -136,7 +136,7 @@ class ControlPlane:
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
-        """Everything readable about the emulator, no secrets."""
+        """The readable state of the emulator, without secrets."""
         settings = self._settings
         return {
             **self._addresses(),
@@ -151,7 +151,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Goes back to the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
+        """Restores the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
         self._faults.clear()
         self._forgiven.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -169,7 +169,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Goes back to a saved state."""
+        """Restores a saved state."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)
@@ -180,7 +180,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def remove_snapshot(self, call: Call, _given: None) -> dict[str, bool]:
-        """Forgets a saved state."""
+        """Deletes a saved state."""
         name = _snapshot_name(call)
         if not await self._saved.remove(name):
             raise _no_snapshot(name)
@@ -202,7 +202,7 @@ class ControlPlane:
         return {"now": time.now(), "frozen": time.frozen}
 
     async def faults(self, _call: Call, _given: None) -> list[dict[str, Any]]:
-        """The failures that are still to come."""
+        """The injected failures that have not occurred yet."""
         return [asdict(fault) for fault in self._faults.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
@@ -217,30 +217,30 @@ class ControlPlane:
         return asdict(fault)
 
     async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
-        """Everything works again."""
+        """Removes all injected failures."""
         self._faults.clear()
         return _DONE
 
     async def faucet(self, _call: Call, body: FaucetOrder) -> dict[str, Any]:
-        """Gives ETH on the local chain."""
+        """Adds ETH to an account on the local chain."""
         await self._chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 
     async def credit(self, call: Call, body: CreditOrder) -> dict[str, int]:
-        """Gives credit without a payment."""
+        """Adds credit without a payment."""
         total = await self._ledger.add_credit(
             body.wallet_address, body.cents, reason="given through the control plane", reference=call.request_id
         )
         return {"credit_cents": total}
 
     async def payment_outcome(self, call: Call, body: PaymentOutcome) -> object:
-        """Does what a person does on the payment page."""
+        """Simulates a person's action on the payment page."""
         from svcnb.emulator.billing.processor_routes import describe
 
         return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
     async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
-        """Lets the client of a challenge use the triggers of a user, as the approval page does."""
+        """Approves the client of a challenge for the triggers of a user, as the approval page does."""
         try:
             user = await self._triggers().identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
@@ -254,7 +254,7 @@ class ControlPlane:
         return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Executions, newest first, failed and refused ones too."""
+        """Executions, newest first, including failed and refused ones."""
         limit = min(query.limit, _MAX_RUNS)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
@@ -271,11 +271,11 @@ class ControlPlane:
         return found
 
     async def network(self, _call: Call, _given: None) -> dict[str, Any]:
-        """What happens to outbound requests of actions."""
+        """The policy for outbound requests of actions."""
         return self._network()
 
     async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
-        """Sets what happens to outbound requests of actions."""
+        """Sets the policy for outbound requests of actions."""
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.platform.store import Store
 
 LONGEST_NAME: Final = 200
-"""Most characters in a snapshot's name."""
+"""Maximum length of a snapshot's name, in characters."""
 
 _BYTES: Final = "$bytes"
 
@@ -40,10 +40,10 @@ _SNAPSHOTS: Final = Table(
     """,
 )
 
-# What belongs to the emulator itself and not to the world that it holds: never saved, never wiped.
+# Data of the emulator itself, not of its simulated state: never saved, never deleted.
 _OURS: Final = frozenset({_SNAPSHOTS.name, META.name, HOLDS.name})
 _CHAIN: Final = "chain_"
-"""How names of the chain's own tables begin; the chain saves itself."""
+"""Prefix of the chain's own tables. The chain saves itself."""
 
 
 class Snapshots:
@@ -52,11 +52,11 @@ class Snapshots:
     Args:
         store: The database.
         chain: The chain, which saves itself.
-        clock: The emulator's time.
+        clock: The emulator's clock.
         randomness: The emulator's random streams.
         quiesce: Makes requests wait while the state is exchanged.
         runs: Record of executions, written before the state is read.
-        on_exchange: Awaited after the state was exchanged, to drop what was remembered of the old one.
+        on_exchange: Awaited after the state was exchanged, to drop caches of the old one.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Snapshots:
         )
 
     async def take(self, name: str) -> None:
-        """Saves the state; one of the same name is replaced.
+        """Saves the state. Replaces a snapshot of the same name.
 
         Args:
-            name: What to call it.
+            name: The name of the snapshot.
         """
         async with self._quiesce.exclusive():
             await self._runs.flush()
@@ -106,16 +106,17 @@ class Snapshots:
             await self._store.run(work)
 
     async def restore(self, name: str) -> bool:
-        """Goes back to a saved state.
+        """Restores a saved state.
 
         Args:
             name: Its name.
 
         Returns:
-            Whether there is one of that name.
+            Whether a snapshot of that name exists.
 
         Raises:
-            ValueError: The snapshot's time is outside the bounds of the clock, which earlier versions did not have.
+            ValueError: The snapshot's time is outside the bounds of the clock. Earlier versions did not have these
+                bounds.
         """
         async with self._quiesce.exclusive():
             await self._runs.flush()
@@ -135,18 +136,18 @@ class Snapshots:
         return True
 
     async def remove(self, name: str) -> bool:
-        """Forgets a snapshot.
+        """Deletes a snapshot.
 
         Args:
             name: Its name.
 
         Returns:
-            Whether there was one of that name.
+            Whether a snapshot of that name existed.
         """
         return await self._store.run(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
-        """Goes back to the start: no accounts, a fresh chain, the clock as it was set; snapshots are kept."""
+        """Restores the start state: no accounts, a fresh chain, the clock as it was set. Snapshots are kept."""
         async with self._quiesce.exclusive():
             await self._runs.flush()
             clock, randomness = self._start

@@ -1,6 +1,6 @@
-"""How a request becomes a call: routing, guards, bodies, answers, and the description of it all.
+"""HTTP layer: routing, guards, bodies, answers, and the OpenAPI description.
 
-One table of `Endpoint` rows drives the router, the order of checks and the OpenAPI description, so none of them can
-disagree. Guards run before the body is read (reference facts 2.1). Frameworks that parse bodies first cannot do that,
-and they start and answer more slowly.
+One table of `Endpoint` objects determines the router, the order of checks and the OpenAPI description, so they always
+agree. Guards run before the body is read (reference facts 2.1). Frameworks that parse bodies first cannot do that, and
+they start and answer more slowly.
 """

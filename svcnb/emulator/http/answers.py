@@ -1,4 +1,4 @@
-"""From a result or a failure to an HTTP answer: always JSON, errors in one of the two shapes (specification 7)."""
+"""Conversion of results and failures to HTTP answers: JSON, with errors in one of two shapes (specification 7)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def encode(value: object) -> bytes:
     """A value as compact UTF-8 JSON.
 
     Args:
-        value: A wire model or anything made of JSON types.
+        value: A wire model or a value of JSON types.
     """
     try:
         return to_json(value, inf_nan_mode="null", by_alias=True)
     except PydanticSerializationError:
-        # JavaScript strings may hold half of a surrogate pair, which UTF-8 cannot: escape it, as JavaScript does.
+        # JavaScript strings may contain half of a surrogate pair, which UTF-8 cannot encode: escape it, as JavaScript
+        # does.
         return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
@@ -40,7 +41,7 @@ def answer(value: object, status: int = 200, headers: Mapping[str, str] | None =
 
 
 async def answered(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """As `answer`. A large value is written outside of the event loop.
+    """A JSON answer as by `answer`. A large value is encoded outside of the event loop.
 
     Args:
         value: The body.

@@ -1,4 +1,4 @@
-"""Reading what a caller sent: size, JSON, schema, in this order and after the guards."""
+"""Reads a caller's body: checks of size, JSON and schema, in this order and after the guards."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
     Args:
         request: The request.
-        limit: Most bytes to accept.
+        limit: Maximum of bytes to accept.
 
     Raises:
         StructuredError: 413, the body is larger.
-        CallerGone: The caller hung up.
+        CallerGone: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
@@ -90,7 +90,7 @@ async def parse(data: bytes) -> Any:
 
 
 async def read_json(data: bytes) -> Any:
-    """As `parse`, for callers with errors of their own.
+    """Parses JSON as `parse` does, for callers with errors of their own.
 
     Raises:
         ValueError: The bytes are not UTF-8 JSON, are nested too deeply, or have more than `MAX_JSON_VALUES` values.
@@ -100,7 +100,7 @@ async def read_json(data: bytes) -> Any:
 
 
 def read_json_now(data: bytes) -> Any:
-    """As `read_json`, in the calling thread."""
+    """Parses JSON as `read_json` does, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise ValueError(f"it holds more than {MAX_JSON_VALUES} values, which is the most that are accepted")
     value = from_json(data, allow_inf_nan=False)
@@ -111,7 +111,7 @@ def read_json_now(data: bytes) -> Any:
 
 
 def _may_overflow(data: bytes) -> bool:
-    """Whether a number may be that large: it has an exponent of two digits, or some three hundred digits."""
+    """Whether a number may be too large: it has an exponent of two digits, or some three hundred digits."""
     if _EXPONENT.search(data):
         return True
     return any(data[at : at + _DIGITS].isdigit() for at in range(0, len(data) - _DIGITS + 1, _DIGITS))
@@ -140,11 +140,11 @@ def validate(
         value: Parsed JSON, or the members of a query string.
         strict: Whether only the reference's exact JSON types are accepted.
         where: What is checked, for the error's text.
-        forgiven: Collects what strict types would refuse.
+        forgiven: Collects the forms that strict types would refuse.
 
     Raises:
         StructuredError: 422, the value has another shape.
-        EndpointFailure: 400, the shape is right and a value in it cannot be used.
+        EndpointFailure: 400, the shape is right but a value in it cannot be used.
     """
     try:
         return adapter.validate_python(value, context={STRICT_TYPES: strict, FORGIVEN: forgiven})

@@ -21,9 +21,9 @@ class BodyBudget:
     one share a part.
 
     Args:
-        app: The application. It turns the error that reading a body raises into an answer.
-        total: Most bytes of bodies at once.
-        per_caller: Most bytes of the bodies of one caller.
+        app: The application. It turns an error while a body is read into an answer.
+        total: Maximum of body bytes at the same time.
+        per_caller: Maximum of body bytes of one caller.
     """
 
     def __init__(

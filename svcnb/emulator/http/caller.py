@@ -1,4 +1,4 @@
-"""Who calls: what a presented key resolves to."""
+"""Identity of the caller: the account of a presented key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Caller(NamedTuple):
         is_master: Whether the key is the account key (or an admin wallet's alias), not a usage key.
         managed: Whether the account is in API mode.
         admin_address: The account's admin wallet, lower case.
-        billing_wallet: Who pays, lower case.
+        billing_wallet: The wallet of the account that pays, lower case.
         expiration: Unix seconds at which a usage key ends, 0 for never.
         account_wallet: Whether the caller proved a wallet instead of a key (billing only).
     """

@@ -1,7 +1,8 @@
-"""One HTTP connection with its limits: how many there are, how long each step may take, how much a head may hold.
+"""HTTP connections with limits: on their number, on the duration of each step, and on the size of a head.
 
-uvicorn parses and serves. It has no timeout for a head or a body, answers too many connections as plain text, and keeps
-what a slow reader does not take. Here each connection has one deadline, and one task checks all of them.
+uvicorn parses and serves. It has no timeout for a head or a body, and it answers too many connections in plain text. It
+also keeps the data that a slow reader does not take. Here each connection has one deadline, and one task checks all of
+them.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ _FOR_REFUSALS: Final = 128
 
 
 class Answers(Protocol):
-    """Makes answers that need no request."""
+    """Creates answers that need no request."""
 
     def bare(self, refusal: StructuredError) -> Response:
         """An answer that depends on no other part."""
 
 
 def connection_limit(wanted: int) -> int:
-    """How many connections may be open: what the setting says, below the process's limit of file descriptors.
+    """The maximum of open connections: the setting, below the process's limit of file descriptors.
 
     Args:
         wanted: The setting ``max_connections``.
@@ -69,8 +70,8 @@ class Connection(HttpToolsProtocol):
     """A connection of the emulator's server. `limited` makes the class that a server uses.
 
     Attributes:
-        limit: Most connections that are served at once.
-        answers: Makes refusals.
+        limit: Maximum of connections that are served at the same time.
+        answers: Creates refusals.
     """
 
     limit: int
@@ -90,7 +91,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it waits for another request after an answer."""
+        """Whether the connection waits for another request after an answer."""
         return self.timeout_keep_alive_task is not None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -116,7 +117,7 @@ class Connection(HttpToolsProtocol):
         )
 
     def close(self) -> None:
-        """Closes it; what is left of an answer has some seconds to be sent."""
+        """Closes the connection. The rest of an answer has some seconds to be sent."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -206,8 +207,8 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
         self._wait_for_what_is_next()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's words say nothing
-        """Answers bytes that are no request as every other error is answered; uvicorn would answer plain text."""
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's message has no useful content
+        """Answers bytes that are not a request in the shape of other errors; uvicorn would answer in plain text."""
         self._refuse(
             StructuredError(
                 400,
@@ -242,9 +243,9 @@ class Connection(HttpToolsProtocol):
     def _give_up(self) -> None:
         cycle = self._served
         if self.flow.write_paused or (cycle is not None and (cycle.response_started or not cycle.more_body)):
-            self.transport.abort()  # it does not read
+            self.transport.abort()  # the client does not read
         elif cycle is None and not self._in_head:
-            self.close()  # it asks for nothing
+            self.close()  # the client sends no request
         else:
             what, seconds = ("body", self.body_s) if cycle is not None else ("head", self.head_s)
             self._refuse(
@@ -264,12 +265,12 @@ class Connection(HttpToolsProtocol):
         self.pipeline.clear()
         if cycle is not None:
             if cycle.response_started or not cycle.more_body:
-                # What is refused follows a request that is being answered: that answer is the last.
+                # The refused request follows one that is being answered. That answer is the last.
                 cycle.keep_alive = False
                 self._wait(float("inf"))
                 self.flow.pause_reading()
                 return
-            cycle.disconnected = True  # the application sees that no one waits for it
+            cycle.disconnected = True  # the application sees that the caller has gone
             cycle.message_event.set()
         answer = self.answers.bare(refusal)
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")
@@ -278,7 +279,7 @@ class Connection(HttpToolsProtocol):
             % (refusal.status, _REASONS[refusal.status], head, bytes(answer.body))
         )
         self._wait(LINGER_S)
-        # Closing with bytes unread would reset the connection and lose the answer: the client is to close first.
+        # Closing with unread bytes would reset the connection and lose the answer, so the client must close first.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
@@ -297,11 +298,11 @@ _REASONS: Final = {
 
 
 def limited(limit: int, answers: Answers) -> type[Connection]:
-    """The class of a server's connections.
+    """Creates the connection class of a server.
 
     Args:
-        limit: Most connections at once.
-        answers: Makes refusals.
+        limit: Maximum of connections at the same time.
+        answers: Creates refusals.
     """
     return type("LimitedConnection", (Connection,), {"limit": limit, "answers": answers})
 

@@ -90,7 +90,7 @@ async def _settle(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # The effect cannot be taken back, and a 503 would say that nothing happened: it stays unpaid.
+        # The effect cannot be undone, and a 503 would say that nothing happened: the call stays unpaid.
         _LOG.warning("request %s succeeded and could not be charged", call.request_id, exc_info=True)
 
 

@@ -1,4 +1,4 @@
-"""One row of the interface: method, path, guards, types of its bodies, and its handler."""
+"""Endpoint of the API: method, path, guards, types of its bodies, and its handler."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Hold(Protocol):
 
     @property
     def cents(self) -> int:
-        """How much is set aside."""
+        """The reserved amount."""
 
     async def grow(self, cents: int) -> None:
-        """Sets more aside."""
+        """Reserves more."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
         """Charges and ends the hold."""
@@ -36,14 +36,14 @@ class Call:
     """One request, as its guards and its handler see it.
 
     Args:
-        endpoint: The row that matched.
+        endpoint: The endpoint that matched.
         request: The HTTP request.
 
     Attributes:
         path: Values of the path's parameters.
         headers: Headers to add to the answer.
         hold: Credit set aside for this call, None when it is free.
-        price_cents: What success costs; a handler may set another price than its row's.
+        price_cents: The price of a success; a handler may set another price than its endpoint's.
     """
 
     __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")
@@ -59,7 +59,7 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """Who calls, after a guard resolved the key."""
+        """The caller, after a guard resolved the key."""
         if self._caller is None:
             raise RuntimeError(f"{self.endpoint.path} asks who calls and has no guard that finds out")
         return self._caller
@@ -71,12 +71,12 @@ class Call:
 
     @property
     def known_caller(self) -> Caller | None:
-        """Who calls, or None when no guard resolved a key."""
+        """The caller, or None when no guard resolved a key."""
         return self._caller
 
     @property
     def request_id(self) -> str:
-        """The id that the answer carries as X-Request-Id."""
+        """The id in the answer's X-Request-Id."""
         return str(self.request.scope["request_id"])
 
 
@@ -85,7 +85,7 @@ class Guard(NamedTuple):
 
     Attributes:
         check: Raises a `ServiceError` to refuse.
-        statuses: Statuses it may refuse with.
+        statuses: Statuses of its refusals.
         schemes: Names of the security schemes that it accepts, any one of them.
     """
 
@@ -102,26 +102,26 @@ Handler = Callable[[Call, Any], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One row of the interface.
+    """One endpoint of the API.
 
     Attributes:
         method: HTTP method.
         path: Full path; ``{name}`` matches one segment.
-        handler: Gets the call and the checked body (or query, or None) and returns the answer's body, or a Response.
+        handler: Receives the call and the checked body (or query, or None). Returns the answer's body, or a Response.
         request: Type of the JSON body, None when no body is read.
         query: Model of the query string, None when it is not read.
         response: Type of the answer's body, for the description.
         guards: Checks before the body is read, in order.
         answers_for: Guards whose check the handler makes itself, later; for the description.
-        price_cents: What success costs; settled after the handler returned.
+        price_cents: The price of a success; settled after the handler returned.
         errors: Statuses that the handler itself may answer with, as JSON strings or as `error_body`.
         error_body: Model of the handler's own failures; None when they are JSON strings.
-        any_body: Whether text does as a body too, and none at all; for the description.
+        any_body: Whether a text body, or no body, is accepted too; for the description.
         reads_itself: Whether the handler reads body and query itself; their types are then for the description alone.
         schemes: Security schemes that the handler checks; for the description.
         status: Status of success; for the description.
         headers: Headers of every successful answer.
-        deprecated: Whether the description marks it so.
+        deprecated: Whether the description marks it as deprecated.
         described: Whether the description contains it.
         tag: Its heading in the description.
     """

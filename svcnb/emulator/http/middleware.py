@@ -25,7 +25,7 @@ from svcnb.emulator.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 DOCS: Final = "/docs"
-"""Where the pages behind ``docs_url`` are."""
+"""Address of the pages behind ``docs_url``."""
 CONTROL_PREFIX: Final = "/_emulator"
 _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
@@ -34,30 +34,30 @@ _SHOWN: Final = 100
 _MAX_PARAMETERS: Final = 100
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that every page may use: webhooks are public (specification 5.3), and the health is no secret."""
+"""Paths that every page may use: webhooks are public (specification 5.3), and the health is not secret."""
 CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
-"""Paths that pages of allowed origins may call: those whose credential no browser sends by itself."""
+"""Paths that pages of allowed origins may call: browsers never send their credential automatically."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 class Middleware:
     """The application that the server runs.
 
-    Every answer gets a fresh ``X-Request-Id``, whatever the caller sent; ``X-Correlation-Id`` is echoed when the caller
-    sent one (reference facts 2.8).
+    Every answer gets a fresh ``X-Request-Id``, even if the caller sent one. The ``X-Correlation-Id`` of a caller is
+    echoed (reference facts 2.8).
 
     Args:
         app: The router. Its `ServiceError` become answers here.
-        settings: Names of the service, allowed origins, most connections.
+        settings: Names of the service, allowed origins, maximum of connections.
         clock: Time of the header Date.
         randomness: Source of request ids.
         quiesce: Makes requests wait while the state is exchanged.
         address: Address of this server, for links to its pages.
 
     Attributes:
-        stopping: Whether the server stops; what fails because of that is answered 503.
+        stopping: Whether the server stops. Failures because of that are answered with 503.
         activity: Requests under way, and the time of the last one.
-        max_connections: Most connections at once.
+        max_connections: Maximum of connections at the same time.
     """
 
     stopping = False
@@ -140,7 +140,7 @@ class Middleware:
         await self._run(scope, receive, send, extra)
 
     def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
-        """Why a page may not do what it asks, None where it may. Reading without a credential harms nothing."""
+        """Why a page may not send a request, None where it may. Reading without a credential harms nothing."""
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None
         if not trusted:
@@ -159,11 +159,11 @@ class Middleware:
         return None
 
     def cut_off(self) -> Response:
-        """The answer to a request that had not ended when the server had to."""
+        """The answer to a request that was unfinished when the server had to stop."""
         return self.bare(STOPPING)
 
     def bare(self, refusal: StructuredError) -> Response:
-        """An answer that depends on no other part, since one of them may have failed."""
+        """An answer that depends on no other part, because one of them may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())
@@ -233,7 +233,7 @@ STOPPING: Final = StructuredError(
     fix="Send it again when the service is back. If it changes something, first check whether the change was made.",
     headers={"Retry-After": "1"},
 )
-"""Answer to a request that the stop of the service cuts off."""
+"""Answer to a request that the stop of the service interrupts."""
 
 _LOOKED_AT: Final = frozenset(
     {
@@ -247,7 +247,7 @@ _LOOKED_AT: Final = frozenset(
 
 
 def _check_query(scope: Scope) -> StructuredError | None:
-    """Why a query string is not read, None where it is. Ten thousands of parameters take longer than a request may."""
+    """Why a query string is refused, None where it is not. Ten thousands of parameters take too long to parse."""
     found = scope["query_string"].count(b"&") + 1
     if found <= _MAX_PARAMETERS:
         return None

@@ -1,4 +1,4 @@
-"""Describes a mismatch between a value and a schema in the words of JSON, for callers in any language."""
+"""Describes a mismatch between a value and a schema in JSON terms, for callers in any language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 SHOWN: Final = 3
-"""How many mismatches one error names."""
+"""How many mismatches one error lists."""
 _LONGEST: Final = 80
 _WORDS: Final = {
     "missing": "is missing",
@@ -24,15 +24,15 @@ _WORDS: Final = {
     "model_type": "an object is wanted",
     "model_attributes_type": "an object is wanted",
 }
-"""By type of pydantic's errors; others keep its words."""
+"""By type of pydantic's errors; other types keep pydantic's text."""
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
     """Names the first mismatches, and says how many more there are. No value is repeated.
 
     Args:
-        problems: What validation found.
-        what: What was checked, for what concerns it as a whole.
+        problems: The errors of the validation.
+        what: The name of the checked value, for errors that concern it as a whole.
     """
     texts = [_text(problem, what) for problem in problems]
     more = f" (and {len(texts) - SHOWN} more)" if len(texts) > SHOWN else ""
@@ -40,7 +40,7 @@ def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
 
 
 def told(value: Any) -> str:
-    """A value as it was sent, cut with an ellipsis."""
+    """A value as it was sent, shortened with an ellipsis."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 

@@ -1,4 +1,4 @@
-"""The OpenAPI description, made from the table of endpoints, so it always matches the running server."""
+"""OpenAPI description, created from the table of endpoints, so it always matches the running server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
                 "triggers service answers an object with error and message. Failed requests are never charged."
             ),
         },
-        # Relative to this description, which a proxy may have put below a folder.
+        # Relative to this description, because a proxy may have put it below a folder.
         "servers": [{"url": "../..", "description": "This server"}],
         "tags": [{"name": name} for name in dict.fromkeys(row.tag for row in rows) if name],
         "paths": paths,

@@ -1,7 +1,7 @@
-"""The few pages for people: the interactive view of the description, and what each error means.
+"""Pages for people: the interactive view of the OpenAPI description, and the meaning of each error.
 
-Everything comes from this server, so the pages work without internet. All addresses in them are relative: a proxy, such
-as JupyterHub's, may have put a folder in front of all paths.
+Everything comes from this server, so the pages work without internet. All addresses in them are relative, because a
+proxy, such as JupyterHub's, may have put a folder in front of all paths.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ _START: Final = """SwaggerUIBundle({
 
 
 def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
-    """The rows of the pages; none of them is in the description.
+    """The endpoints of the pages. None of them is in the description.
 
     Args:
-        description: Makes the OpenAPI description of this server.
+        description: Creates the OpenAPI description of this server.
     """
 
     async def openapi(_call: Call, _given: None) -> Response:
@@ -86,7 +86,7 @@ async def _to_description(_call: Call, _given: None) -> Response:
 
 
 def _relative(path: str) -> str:
-    """A path as it is reached from the root, also below a folder."""
+    """The path relative to the root, also below a folder."""
     return f".{path}"
 
 

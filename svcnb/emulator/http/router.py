@@ -1,6 +1,6 @@
 """Router: a dictionary for fixed paths, patterns for the few with parameters.
 
-The rows that a first call does not need are loaded with the first request for a path that is not among the others.
+Endpoints that a first call does not need are loaded with the first request for a path that is not among the others.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Mount(NamedTuple):
-    """Everything below a path, served by an ASGI application of its own.
+    """An ASGI application that serves everything below a path.
 
     Attributes:
         prefix: Path without a slash at its end.
-        app: Gets the scope unchanged.
+        app: Receives the scope unchanged.
     """
 
     prefix: str
@@ -38,9 +38,9 @@ class Router:
 
     Args:
         dispatcher: Answers a request by its endpoint.
-        endpoints: The rows.
+        endpoints: The endpoints.
         mounts: Applications for everything else, first match wins.
-        others: Makes the rows that may come later; called once, in a thread.
+        others: Creates the endpoints that may come later. It is called once, in a thread.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Router:
     async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
         if self._coming is None:
             self._coming = asyncio.create_task(self._load(others), name="svcnb-endpoints")
-        # Shielded: a caller that leaves must not take the endpoints along that others wait for.
+        # Shielded: cancelling one caller must not cancel the endpoints for which others wait.
         await asyncio.shield(self._coming)
 
     async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:
@@ -121,7 +121,7 @@ def _choose(methods: dict[str, Endpoint] | None, scope: Scope) -> Endpoint | Non
 
 
 def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
-    # HEAD must change nothing, so the deprecated GET that creates a wallet is not reached by it.
+    # HEAD must change nothing, so it does not reach the deprecated GET that creates a wallet.
     endpoint = methods.get("GET") if scope["method"] == "HEAD" else None
     return None if endpoint is None or endpoint.price_cents else endpoint
 

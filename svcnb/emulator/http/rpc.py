@@ -31,7 +31,7 @@ class RpcGateway:
         self._max_body_bytes = max_body_bytes
 
     def endpoints(self) -> list[Endpoint]:
-        """The gateway's row."""
+        """The gateway's endpoint."""
         return [Endpoint("POST", RPC, self.gateway, described=False)]
 
     async def gateway(self, call: Call, _given: None) -> Response:

@@ -1,4 +1,4 @@
-"""The HTTP server: uvicorn on a socket that is ours, and no signals of its own."""
+"""HTTP server: uvicorn on a socket of the emulator, without its own signal handling."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Server:
             await self._server.serve(sockets=[listener])
         finally:
             watcher.cancel()
-        # Those that were cut off still answer; the parts that they use are ended after that.
+        # The interrupted requests are still answered. The parts that they use end after that.
         if tasks := list(self._server.server_state.tasks):
             if self._server.force_exit:
                 for task in tasks:
@@ -65,7 +65,7 @@ class Server:
             await asyncio.wait(tasks, timeout=_GRACE_S)
 
     def stop(self) -> None:
-        """Finishes requests under way, for some seconds, answers 503 to the others, and returns from `run`."""
+        """Finishes requests under way for some seconds, answers 503 to the others, and ends `run`."""
         self._app.stopping = True
         if self._server.should_exit:
             self._server.force_exit = True
@@ -111,5 +111,5 @@ class _Quiet(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leaves signals alone: uvicorn would raise them again at its end, before children are stopped."""
+        """Does not handle signals: uvicorn would raise them again at its end, before children are stopped."""
         yield

@@ -1,8 +1,8 @@
 """Every key of the service, derived from one root secret.
 
 The service stores no wallet key. It stores the root secret and derives a key when one is needed (reference facts 4.2).
-A restart, a restored copy and a second server with the same root therefore have the same keys. A wallet needs nothing
-but a path on the chain.
+A restart, a restored copy and a second server with the same root therefore have the same keys. A wallet needs only a
+path on the chain.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _ADDRESSES_KEPT = 4_096
 class Custody:
     """Holds the root secret and derives keys from it.
 
-    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256. If
-    that is not a private key of the curve (chance below 2**-127), ``0x00`` and a four-byte counter from 1 are appended
+    ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)`` and a secret is its keccak256. That may
+    not be a private key of the curve (chance below 2**-127). Then ``0x00`` and a four-byte counter from 1 are appended
     to the path until it is one. Neither the object nor errors show a secret, and it refuses to be pickled.
 
     Args:
         root_secret: 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.
         vocabulary: Names that go into action and payer keys.
-        randomness: Where new derivation paths come from.
+        randomness: Source of new derivation paths.
     """
 
     __slots__ = ("_mac", "_randomness", "_vocabulary", "wallet_address")
@@ -44,12 +44,12 @@ class Custody:
     def __init__(self, root_secret: bytes, vocabulary: Vocabulary, randomness: Randomness) -> None:
         if len(root_secret) != SECRET_BYTES:
             raise ValueError(f"the root secret has {len(root_secret)} bytes, want {SECRET_BYTES}")
-        # Keyed once and copied for every derivation: quicker, and no attribute holds the root as bytes.
+        # Keyed once and copied for every derivation: faster, and no attribute holds the root as bytes.
         self._mac = hmac.new(root_secret, digestmod=hashlib.sha256)
         self._vocabulary = vocabulary
         self._randomness = randomness
         self.wallet_address: Callable[[int], str] = lru_cache(_ADDRESSES_KEPT)(self._wallet_address)
-        """Address of the wallet at a derivation path; addresses are public, so those asked for lately are kept."""
+        """Address of the wallet at a derivation path. Addresses are public, so recent ones are cached."""
 
     def __repr__(self) -> str:
         return "Custody(root_secret=<hidden>)"
@@ -74,7 +74,7 @@ class Custody:
             32 bytes.
 
         Raises:
-            ValueError: The path is 0 or no uint256.
+            ValueError: The path is 0 or not a uint256.
         """
         if not 0 < path < 1 << 256:
             raise ValueError(f"derivation path {path} is not between 1 and 2**256 - 1: register the wallet first")
@@ -84,7 +84,7 @@ class Custody:
         return address_of(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
-        """Private key of an action: it follows from the CID alone, so it is the same for every account.
+        """Private key of an action. It is derived from the CID alone, so it is the same for every account.
 
         Args:
             cid: The CID as text; any text gives a key, as in the service.
@@ -93,7 +93,7 @@ class Custody:
         return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)
 
     def payer_secret(self, n: int) -> bytes:
-        """Private key of the n-th payer wallet, counted from 0, that relays managed writes."""
+        """Private key of the n-th payer wallet, which relays managed writes. The first is 0."""
         return self._secret(f"{_VERSION}payer_{n}", self._vocabulary.payer_key_purpose)
 
     def admin_payer_secret(self) -> bytes:
@@ -105,11 +105,11 @@ class Custody:
         return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
 
     def label(self, name: str) -> bytes:
-        """32 bytes that name this custody in public: stable for one root, telling nothing about it or any key."""
+        """32 public bytes that identify this custody. Stable for one root, they reveal nothing about it or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def sealing_key(self, name: str) -> bytes:
-        """32 secret bytes for keeping one kind of thing encrypted in the database; no wallet or action has them."""
+        """32 secret bytes for the encryption of one kind of data in the database. No wallet or action has them."""
         return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:

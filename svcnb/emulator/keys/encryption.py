@@ -1,7 +1,7 @@
 """Encrypt and Decrypt of the action runtime: AES-256-GCM under a wallet's own secret.
 
-The text form is lowercase hex of nonce, ciphertext and tag, one after another (reference facts 4.4). Nothing but the
-wallet is bound in: any action that may use the wallet can decrypt.
+The text form is lowercase hex of nonce, ciphertext and tag, one after another (reference facts 4.4). It depends only on
+the wallet: any action that may use the wallet can decrypt.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
 
 
 def decrypt(secret: bytes, ciphertext: str) -> str:
-    """Decrypts what `encrypt` returned.
+    """Decrypts a result of `encrypt`.
 
     Args:
         secret: The wallet's 32 secret bytes.
@@ -51,12 +51,12 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         The text.
 
     Raises:
-        CipherError: Not hex, too short, changed, or made with another wallet.
+        CipherError: The text is not hex, too short, changed, or was encrypted with another wallet.
     """
     try:
-        # Not bytes.fromhex, which lets blanks through.
+        # Not bytes.fromhex, which accepts blanks.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
-    except ValueError:  # binascii.Error, or a character beyond ASCII
+    except ValueError:  # binascii.Error, or a character outside of ASCII
         raise CipherError("the ciphertext is not hex: pass on exactly what Encrypt returned") from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(

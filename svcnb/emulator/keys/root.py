@@ -1,4 +1,4 @@
-"""The root secret: made once, kept in one file that only its owner can read, and never lost without notice.
+"""Root secret, created once and kept in one file that only its owner can read. A loss of the file is detected.
 
 The file is one line, ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. Kind ``random`` holds the secret itself.
 Kind ``seeded`` holds only its fingerprint: the secret is computed from the seed at every start. So a seeded state
@@ -39,10 +39,10 @@ class _Record(NamedTuple):
 
 
 def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
-    """The root secret of an emulator, made on the first start.
+    """Loads the root secret of an emulator. The first start creates it.
 
     Args:
-        state_dir: Folder that keeps the state; made with mode 0700 when missing. None keeps nothing.
+        state_dir: Folder that keeps the state; created with mode 0700 when missing. None keeps nothing.
         seed: Text that fixes the secret, or None for a random one. The same seed gives the same secret with or
             without a folder.
 
@@ -66,7 +66,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         kept = _read(path)
         if kept is None:
             _write(path, wanted)
-            # Read back: when two emulators start at once, the first file stands and both use it.
+            # Read back: when two emulators start at once, the first file stays and both use it.
             kept = _read(path)
     except OSError as error:
         raise RootSecretUnusable(
@@ -97,14 +97,14 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
 
     Args:
         connection: The store's connection.
-        root_secret: What `load_root_secret` returned.
+        root_secret: The result of `load_root_secret`.
         is_known: Whether the database belonged to this secret before, so that an empty one has lost its content.
 
     Raises:
         RootSecretUnusable: The database was made with another root secret, or has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Only here, so that the secret can be there before the database library is.
+    # Imported here, so that the secret is available before the database library is loaded.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
@@ -161,8 +161,8 @@ def _read(path: Path) -> _Record | None:
 
 
 def _write(path: Path, record: _Record) -> None:
-    # Written whole under another name and then linked: the file either exists complete or not at all, and a link,
-    # unlike a rename, never replaces a file that another process has made.
+    # Written under another name and then linked, so the file either exists complete or not at all. A link, unlike a
+    # rename, never replaces a file that another process has created.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Pure functions on secp256k1 secrets: what is one, its address, its public key."""
+"""Pure functions on secp256k1 secrets: validity, address, public key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def address_of(secret: bytes) -> str:
         ``0x`` and 40 lowercase hex digits.
 
     Raises:
-        ValueError: The bytes are no private key.
+        ValueError: The bytes are not a private key.
     """
     return "0x" + keccak256(_point(secret))[-20:].hex()
 
@@ -33,7 +33,7 @@ def compressed_public_key(secret: bytes) -> str:
         ``0x`` and the 66 hex digits of 33 bytes.
 
     Raises:
-        ValueError: The bytes are no private key.
+        ValueError: The bytes are not a private key.
     """
     point = _point(secret)
     return f"0x{2 + (point[-1] & 1):02x}{point[:32].hex()}"

@@ -1,4 +1,4 @@
-"""Which network addresses the emulator connects to on behalf of actions.
+"""Policy for the network addresses to which the emulator connects on behalf of actions.
 
 An action may reach the public internet and, of this machine, only the emulator's own API. Every address that a name
 resolves to is checked, and the connection goes to a checked address, so a second DNS answer changes nothing.
@@ -23,7 +23,7 @@ _TUNNELS: Final = (
     ipaddress.IPv4Network("192.88.99.0/24"),  # relays of 6to4 (RFC 7526)
 )
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
-"""What an action may use of the emulator itself: never the control plane, the approval pages or the payment pages."""
+"""The part of the emulator that an action may use: never the control plane, the approval pages or the payment pages."""
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
 _DISCARD_PORT: Final = 9
@@ -45,7 +45,7 @@ class AllowedAddress(NamedTuple):
     port: int | None
 
     def __str__(self) -> str:
-        """The value as it is written."""
+        """The value in its written form."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
@@ -77,7 +77,7 @@ class AddressPolicy:
     """Decides where actions may connect.
 
     Args:
-        allowed: What the user allows beside the public internet.
+        allowed: Addresses that the user allows beside the public internet.
         resolver: Resolves a host name, for tests.
 
     Attributes:
@@ -149,7 +149,7 @@ def is_public(address: str) -> bool:
 
 
 def kind_of(ip: IPAddress) -> str | None:
-    """What an address is when it is not a public one, for people; None for a public address."""
+    """Describes an address that is not public, for people. None for a public address."""
     if ip.is_loopback or ip.is_unspecified:
         return "a loopback address"
     if ip.is_link_local:

@@ -14,7 +14,7 @@ from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 
 
 class Clock:
-    """Seconds since the Unix epoch, as the emulator sees them.
+    """Clock of the emulator, in seconds since the Unix epoch.
 
     It is set on the event loop and read by the database's thread as well.
 
@@ -37,7 +37,7 @@ class Clock:
 
     @property
     def offset_s(self) -> float:
-        """Seconds this clock is ahead of the machine's, 0.0 when real; while frozen, of the moment of asking."""
+        """Seconds this clock is ahead of the machine's, 0.0 when real. While frozen, at the moment of the call."""
         frozen_at, offset = self._set
         return offset if frozen_at is None else frozen_at - time.time()
 
@@ -54,7 +54,7 @@ class Clock:
         """Freezes time.
 
         Args:
-            at: Unix seconds, or None for this very moment.
+            at: Unix seconds, or None for the current moment.
 
         Raises:
             ValueError: ``at`` is not a time from 1970-01-01 to 3000-01-01.
@@ -79,17 +79,17 @@ class Clock:
         self._changed()
 
     def real(self) -> None:
-        """Follows the machine's clock again."""
+        """Returns to the machine's time."""
         self._set = (None, 0.0)
         self._changed()
 
     def state(self) -> dict[str, float | None]:
-        """What `restore` needs to stand here again."""
+        """The state for `restore`."""
         frozen_at, offset = self._set
         return {"frozen_at": frozen_at, "offset": offset}
 
     def restore(self, state: dict[str, float | None]) -> None:
-        """Returns to a state from `state`.
+        """Restores a state from `state`.
 
         Raises:
             ValueError: The state's time is not from 1970-01-01 to 3000-01-01.

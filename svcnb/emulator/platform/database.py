@@ -1,8 +1,8 @@
-"""A connection to SQLite or PostgreSQL, in plain SQL that both understand.
+"""Connections to SQLite or PostgreSQL, with plain SQL that both support.
 
-Values have names in every statement (``:name``), rows come as tuples or by column name, and what a driver raises comes
-out as a `DatabaseError`. More than that the emulator does not need, and the toolkit that it had used took longer to
-load than everything of its own.
+Values have names in every statement (``:name``), rows are tuples or dictionaries by column name, and a driver's error
+becomes a `DatabaseError`. The emulator needs no more than that. A database toolkit that it used before took longer to
+load than all of its own modules.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Row: TypeAlias = tuple[Any, ...]
 _LOCK: Final = 0x73766362
 """Number of the lock that a transaction holds among the servers of one PostgreSQL."""
 _WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s -c statement_timeout=60s"
-"""A server that hangs in the middle of a transaction must not stop the others for good."""
+"""Timeouts, so that a server that hangs inside a transaction does not block the others for ever."""
 _BUSY_S: Final = 10.0
 
 
 class DatabaseError(Exception):
-    """What the driver raised, in its first line: further ones may repeat the row that the statement was about.
+    """The first line of a driver's error. Further lines may repeat the row of the statement.
 
     Args:
         cause: The driver's own error.
-        lost: Whether the connection is gone with it.
-        final: Whether the statement is to blame, and not the state that the database is in.
+        lost: Whether the connection is lost.
+        final: Whether the statement is the cause, and not the state of the database.
     """
 
     def __init__(self, cause: Exception, *, lost: bool, final: bool) -> None:
@@ -47,15 +47,15 @@ class DatabaseError(Exception):
 
 
 class ConstraintBroken(DatabaseError):
-    """A row is not as its table wants it: this speaks to the code that wrote it, not of the database's health."""
+    """A row violates a constraint of its table. The cause is the code that wrote it, not the database."""
 
 
 class AddressUnusable(ValueError):
-    """The URL of a database cannot be read. The text does not repeat it, as it may hold a password."""
+    """The URL of a database cannot be read. The text does not repeat it, because it may contain a password."""
 
 
 class DriverMissing(Exception):
-    """What talks to this kind of database is not installed."""
+    """The driver for this kind of database is not installed."""
 
 
 class Connection(ABC):
@@ -67,33 +67,33 @@ class Connection(ABC):
 
     kind: ClassVar[str]
     _driver_errors: Any
-    """The driver's module: both name their errors as Python's database interface (PEP 249) does."""
+    """The driver's module. Both drivers name their errors as Python's database interface (PEP 249) does."""
     _depth = 0
-    """How many savepoints are open."""
+    """Number of open savepoints."""
 
     # --- statements ---------------------------------------------------------------------------------------------
 
     def rows(self, statement: str, /, **values: Any) -> list[Row]:
-        """All rows of an answer.
+        """Returns all rows of a result.
 
         Args:
             statement: SQL; ``:name`` is replaced by a value.
             **values: Texts, numbers, bytes, truth values or None, by name.
 
         Raises:
-            DatabaseError: Whatever the driver raised.
+            DatabaseError: The driver raised an error.
         """
         cursor = self._execute(statement, values)
         return self._all(cursor)
 
     def records(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
-        """As `rows`, by the names of the columns."""
+        """Returns rows as `rows` does, by column name."""
         cursor = self._execute(statement, values)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in self._all(cursor)]
 
     def record(self, statement: str, /, **values: Any) -> dict[str, Any] | None:
-        """The first of `records`, None when there is none."""
+        """The first of `records`, None when there are none."""
         found = self.records(statement, **values)
         return found[0] if found else None
 
@@ -102,23 +102,23 @@ class Connection(ABC):
         return [row[0] for row in self.rows(statement, **values)]
 
     def value(self, statement: str, /, **values: Any) -> Any:
-        """The first value of the first row, None when there is none."""
+        """The first value of the first row, None when there is no row."""
         found = self.rows(statement, **values)
         return found[0][0] if found else None
 
     def names(self, statement: str, /, **values: Any) -> list[str]:
-        """What the columns of an answer are called."""
+        """The column names of a result."""
         return [column[0] for column in self._execute(statement, values).description]
 
     def run(self, statement: str, /, **values: Any) -> int:
-        """Runs a statement that answers nothing; how many rows it changed."""
+        """Runs a statement without a result. Returns how many rows it changed."""
         return int(self._execute(statement, values).rowcount)
 
     def each(self, statement: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
         """Runs a statement once for each of some sets of values.
 
         Returns:
-            The rows of all answers, none when it answers nothing.
+            The rows of all results, empty for a statement without a result.
         """
         answered: list[Row] = []
         for values in many:
@@ -135,19 +135,19 @@ class Connection(ABC):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What happens inside is kept together at its end, or not at all when it raises."""
+        """Commits the statements of its block at the end, or rolls all of them back when the block raises."""
         self._begin()
         try:
             yield
             self._execute("COMMIT", {})
         except BaseException:
-            with suppress(DatabaseError):  # it may be gone already, and the first error is what matters
+            with suppress(DatabaseError):  # the transaction may be gone already, and the first error matters
                 self._roll_back()
             raise
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Inside a transaction: what happens here is undone alone when it raises."""
+        """Rolls back only the statements of its block when it raises. Used inside a transaction."""
         self._depth += 1
         name = f"inner_{self._depth}"
         try:
@@ -163,23 +163,23 @@ class Connection(ABC):
         finally:
             self._depth -= 1
 
-    # --- what differs -------------------------------------------------------------------------------------------
+    # --- differences between databases --------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether it can be used no more."""
+        """Whether the connection can no longer be used."""
 
     @abstractmethod
     def close(self) -> None:
-        """Ends it. May be called twice."""
+        """Closes the connection. May be called twice."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool:
-        """Whether there is a table of that name."""
+        """Whether a table of that name exists."""
 
     def copy_to(self, path: Path) -> None:
-        """Copies the database to a new file that only its owner can read. A file that exists stays as it is.
+        """Copies the database to a new file that only its owner can read. An existing file stays unchanged.
 
         Raises:
             DatabaseError: It cannot be copied.
@@ -187,16 +187,16 @@ class Connection(ABC):
         raise NotImplementedError
 
     def escaped(self, text: str | None) -> str | None:
-        """A text of users as it is written: it may hold NUL, which PostgreSQL has no place for."""
+        """Encodes a user's text for storage. It may contain NUL, which PostgreSQL cannot store."""
         return text
 
     def unescaped(self, text: str | None) -> str | None:
-        """A text of users as it was given."""
+        """Decodes a stored text of a user."""
         return text
 
     @abstractmethod
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
-        """Runs it and returns the driver's cursor."""
+        """Runs a statement and returns the driver's cursor."""
 
     def _all(self, cursor: Any) -> list[Row]:
         try:
@@ -206,17 +206,17 @@ class Connection(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Begins a transaction that may write; waits for others."""
+        """Begins a transaction that may write. Waits for other transactions."""
 
     @abstractmethod
     def _roll_back(self) -> None:
-        """Ends a transaction without a trace; harmless when there is none."""
+        """Rolls a transaction back. Does nothing outside of one."""
 
     def _told(self, error: Exception) -> DatabaseError:
         errors = self._driver_errors
         kind = ConstraintBroken if isinstance(error, errors.IntegrityError) else DatabaseError
         passing = isinstance(error, (errors.OperationalError, errors.InterfaceError, errors.InternalError))
-        # SQLite calls a damaged file by the general name, PostgreSQL what its functions raise.
+        # SQLite reports a damaged file as the general error, PostgreSQL as the error of the failed function.
         general = type(error) is errors.DatabaseError and not hasattr(error, "sqlstate")
         return kind(error, lost=self.closed, final=not passing and not general)
 
@@ -225,7 +225,7 @@ class SqliteConnection(Connection):
     """SQLite in a file or, without a path, in memory.
 
     Args:
-        path: The file, made when it is missing.
+        path: The file, created when it is missing.
 
     Raises:
         DatabaseError: It cannot be opened.
@@ -271,7 +271,7 @@ class SqliteConnection(Connection):
         draft = path.with_name(f"{path.name}.partial")
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
-        self._execute("VACUUM INTO :path", {"path": str(draft)})  # also what is still in the write-ahead log
+        self._execute("VACUUM INTO :path", {"path": str(draft)})  # includes the write-ahead log
         draft.replace(path)
 
     def has_table(self, name: str) -> bool:
@@ -294,14 +294,14 @@ class SqliteConnection(Connection):
 
 
 class PostgresConnection(Connection):
-    """A PostgreSQL, which servers may share: their transactions come one after another, as they do in SQLite.
+    """A PostgreSQL database, which servers may share. Their transactions run one after another, as in SQLite.
 
     Args:
         url: ``postgresql://user:password@host/name``.
 
     Raises:
         DatabaseError: It cannot be reached, or refuses the credentials.
-        AddressUnusable: The URL is none.
+        AddressUnusable: The URL is invalid.
         DriverMissing: The extra ``postgres`` is not installed.
     """
 
@@ -321,7 +321,7 @@ class PostgresConnection(Connection):
                 url, autocommit=True, connect_timeout=5, options=_WAITS, application_name="svcnb"
             )
         except psycopg.ProgrammingError as error:
-            # What libpq says of a URL repeats it.
+            # libpq's error for a URL repeats the URL.
             raise AddressUnusable("the database URL cannot be read") from error
         except psycopg.Error as error:
             raise self._told(error) from error
@@ -351,7 +351,7 @@ class PostgresConnection(Connection):
 
     @cached_property
     def session(self) -> str:
-        """Names this connection among all that the database ever had."""
+        """A name of this connection, unique among all connections that the database ever had."""
         return str(self.value(f"SELECT {SESSION_NAME} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - our own text
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
@@ -365,7 +365,7 @@ class PostgresConnection(Connection):
     def _begin(self) -> None:
         self._execute("BEGIN", {})
         try:
-            # As SQLite's BEGIN IMMEDIATE, among all servers: one transaction after another.
+            # Like SQLite's BEGIN IMMEDIATE, among all servers: one transaction after another.
             self._execute(f"SELECT pg_advisory_xact_lock({_LOCK})", {})
         except BaseException:
             with suppress(DatabaseError):
@@ -377,15 +377,15 @@ class PostgresConnection(Connection):
 
 
 SESSION_NAME: Final = "pid || '@' || extract(epoch from backend_start)"
-"""What names a connection to PostgreSQL, among the columns of ``pg_stat_activity``."""
+"""The name of a connection to PostgreSQL, from the columns of ``pg_stat_activity``."""
 
 _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
-"""A text between quotes, which stays, or the name of a value."""
+"""A text in quotes, which stays unchanged, or the name of a value."""
 
 
 @cache
 def _in_its_words(statement: str) -> str:
-    """A statement as PostgreSQL's driver wants it."""
+    """A statement in the form that PostgreSQL's driver expects."""
     return _VALUE.sub(lambda found: found[1] or f"%({found[2]})s", statement.replace("%", "%%"))
 
 
@@ -396,7 +396,7 @@ def inserting(table: str, names: Iterable[str]) -> str:
 
 
 def setting(names: Iterable[str]) -> str:
-    """What follows SET in an UPDATE of these columns."""
+    """The part after SET in an UPDATE of these columns."""
     return ", ".join(f"{name} = :{name}" for name in names)
 
 
@@ -404,12 +404,12 @@ def _check_port(url: str) -> None:
     try:
         _ = urlsplit(url).port
     except ValueError:
-        # Its message repeats the port. With a slash in a password, that is the beginning of the password.
+        # The message repeats the port. With a slash in a password, that is the beginning of the password.
         raise AddressUnusable("the database URL cannot be read") from None
 
 
 class Address:
-    """Where a database is.
+    """Address of a database.
 
     Args:
         url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name``, or None for SQLite in memory.
@@ -428,7 +428,7 @@ class Address:
         if url is None:
             return
         head, found, rest = url.partition("://")
-        self.kind = head.partition("+")[0]  # behind it others name a driver
+        self.kind = head.partition("+")[0]  # other tools write a driver's name after it
         if not found or not self.kind:
             raise AddressUnusable("the database URL cannot be read")
         self._url = f"{self.kind}://{rest}"
@@ -440,17 +440,17 @@ class Address:
             _check_port(self._url)
 
     def connect(self) -> Connection:
-        """A new connection, to a database of a kind that is known.
+        """Opens a new connection, to a database of a supported kind.
 
         Raises:
             DatabaseError: It cannot be opened.
-            AddressUnusable: The URL is none.
-            DriverMissing: What talks to it is not installed.
+            AddressUnusable: The URL is invalid.
+            DriverMissing: The driver is not installed.
         """
         return SqliteConnection(self.path) if self.kind == SQLITE else PostgresConnection(self._url or "")
 
     def __str__(self) -> str:
-        """As it may be shown: without a password, which may also stand among the parameters."""
+        """A form to display, without a password, which may also be among the parameters."""
         if self._url is None:
             return "memory"
         head, found, tail = self._url.partition("://")

@@ -1,4 +1,4 @@
-"""A limit on something that accounts share: connections, or bytes that the service holds."""
+"""Fair limit on a resource that accounts share: connections, or bytes that the service holds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 
 
 class LimitReached(Exception):
-    """What was asked for did not become free in time."""
+    """The requested amount did not become free in time."""
 
 
 class FairLimit:
-    """Hands out an amount, of which one account never has more than its part. Who has the least is served first.
+    """Fair limit. One account never has more than its part, and the account with the least is served first.
 
     Args:
-        total: How much there is.
-        per_account: The most that one account has at once.
-        wait_s: Seconds after which waiting ends with `LimitReached`; None waits for ever.
+        total: The whole amount.
+        per_account: Maximum for one account at the same time.
+        wait_s: Seconds after which waiting ends with `LimitReached`. None waits for ever.
     """
 
     def __init__(self, total: int, per_account: int, wait_s: float | None = None) -> None:
@@ -30,11 +30,11 @@ class FairLimit:
 
     @property
     def held(self) -> int:
-        """How much is handed out."""
+        """The amount in use."""
         return self._held.total()
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Takes an amount, once it is free; `give_back` returns it. What exceeds the account's part counts as the part.
+        """Takes an amount once it is free; `give_back` returns it. More than the account's part counts as the part.
 
         Raises:
             LimitReached: It did not become free in time.
@@ -53,18 +53,18 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # granted after the caller had given up
+                self.give_back(account, amount)  # granted after the caller was cancelled
             if isinstance(error, TimeoutError):
                 raise LimitReached(f"nothing became free within {self._wait_s or 0:g} seconds") from None
             raise
 
     def give_back(self, account: str, amount: int = 1) -> None:
-        """Returns what `take` took."""
+        """Returns an amount from `take`."""
         self._held[account] -= min(amount, self._per_account)
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first to come among equals
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue among equals
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)

@@ -1,4 +1,4 @@
-"""Failures on purpose: the next calls that need a part fail, or wait."""
+"""Fault injection: makes the next calls that need a part fail, or wait."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Fault:
     """One injected failure.
 
     Attributes:
-        part: What fails.
+        part: The part that fails.
         status: HTTP status to answer with; None only waits.
         delay_ms: Milliseconds that a call waits first.
         times: Calls left to hit, None until cleared.
@@ -50,7 +50,7 @@ class Faults:
         """Injects a failure.
 
         Args:
-            part: What fails.
+            part: The part that fails.
             status: HTTP status; None means 429 for the CPU and 503 for the rest, or no failure at all when only a delay
                 is given.
             delay_ms: Milliseconds that each call waits first.
@@ -63,18 +63,18 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """Everything works again."""
+        """Removes all injected failures."""
         self._waiting.clear()
 
     def waiting(self) -> list[Fault]:
-        """The failures that are still to come."""
+        """The injected failures that have not occurred yet."""
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:
         """Fails or waits as injected; called wherever a request needs a part.
 
         Args:
-            part: What is about to be used.
+            part: The part that the request uses.
 
         Raises:
             ServiceError: A failure was injected.

@@ -28,7 +28,7 @@ class Forgiven:
         self._times.update((method, path, form) for form in forms)
 
     def entries(self) -> list[dict[str, Any]]:
-        """What was forgiven: method, path, form and number of times."""
+        """The forgiven requests: method, path, form and number of times."""
         return [
             {"method": method, "path": path, "form": form, "times": times}
             for (method, path, form), times in sorted(self._times.items())

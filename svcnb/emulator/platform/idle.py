@@ -1,8 +1,8 @@
 """Stop of an unused emulator, and a later start in the same state.
 
 A workshop runs one emulator for each learner. With ``idle_stop_s`` an emulator ends after that time without a request.
-The process that started it keeps the listening socket, and starts it again with the next request. For that to be
-invisible, the next start needs what only the process holds: its time, its random streams and its control token.
+The process that started it keeps the listening socket, and starts it again with the next request. To be invisible to
+clients, the next start needs data that only the process has: its time, its random streams and its control token.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """The number of the start whose random streams go on; None when they are not known."""
+        """The number of the start whose random streams continue; None when it is unknown."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:
-        """Sets time and random streams as they were, and keeps the time from now on."""
+        """Restores time and random streams, and saves the time from now on."""
         if self._clock is not None and self._clock["setting"] == self._setting:
             clock.restore(self._clock["state"])
         if self._streams is not None:
@@ -94,7 +94,7 @@ class Resumption:
         clock.on_change(lambda: self._keep_clock(clock))
 
     def keep(self, randomness: Randomness, boot: int) -> None:
-        """Keeps the random streams at a regular stop.
+        """Saves the random streams at a regular stop.
 
         Args:
             randomness: The streams.

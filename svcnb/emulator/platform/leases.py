@@ -1,10 +1,10 @@
-"""What one server holds and the others leave alone, as long as it lives: servers that share a PostgreSQL.
+"""Leases for servers that share a PostgreSQL. A lease is held by one server for as long as that server lives.
 
-A holder is named by its connection to the database. When it is killed, the database closes that connection, and its
-leases are free. No lease has to run out, and no clocks have to agree. A server that only lost its connection counts as
-gone too. It takes again what it still needs, unless another server did.
+A holder is identified by its connection to the database. When it is killed, the database closes that connection, and
+its leases are free. So leases have no expiry, and clocks need not agree. A server that only lost its connection counts
+as gone too. It takes the leases that it still needs again, unless another server did.
 
-With SQLite there is one server, which holds everything.
+With SQLite there is one server, which holds every lease.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Table("leases", "name VARCHAR NOT NULL PRIMARY KEY, holder VARCHAR NOT NULL")
 
 
 def take(connection: Connection, name: str) -> bool:
-    """Takes what is free, or was this server's already.
+    """Takes a lease that is free, or that this server holds already.
 
     Args:
-        connection: Inside a transaction; with its commit it is taken.
-        name: What is taken.
+        connection: Inside a transaction. The lease is taken with its commit.
+        name: The name of the lease.
 
     Returns:
         Whether this server holds it now.
@@ -48,21 +48,21 @@ def take(connection: Connection, name: str) -> bool:
 
 
 def give_back(connection: Connection, name: str) -> None:
-    """Lets go of what this server holds; nothing happens when it holds it no more."""
+    """Releases a lease of this server. Does nothing when the server no longer holds it."""
     if (me := session_name(connection)) is not None:
         connection.run("DELETE FROM leases WHERE name = :name AND holder = :me", name=name, me=me)
 
 
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
-    """Holds something for a while; waits for it as long as another server that lives holds it.
+    """Holds a lease for the length of a block. Waits as long as another living server holds it.
 
     Args:
-        store: The database that is shared.
-        name: What is held.
+        store: The shared database.
+        name: The name of the lease.
 
     Raises:
-        StoreUnavailable: The database cannot be asked.
+        StoreUnavailable: The database does not answer.
     """
     while not await store.run(lambda connection: take(connection, name)):  # noqa: ASYNC110 - another process's
         await asyncio.sleep(_AGAIN_S)

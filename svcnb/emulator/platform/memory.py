@@ -1,8 +1,8 @@
-"""Memory that was freed goes back to the operating system.
+"""Return of freed memory to the operating system.
 
-Two things keep a process as large as it once was. Objects that refer to each other, such as the parts of a closed
-connection, stay until Python's garbage collector runs, which does not happen in an idle process. The C library also
-keeps freed memory; that is changed for the GNU C library only.
+Two things keep a process as large as it once was. First, objects that refer to each other, such as the parts of a
+closed connection, stay until Python's garbage collector runs. An idle process does not run it. Second, the C library
+keeps freed memory. That is changed for the GNU C library only.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 LOOK_S: Final = 3.0
-"""Seconds between two looks at the size of the process."""
+"""Seconds between two checks of the process's size."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Freed memory is given back while the process is larger than it was at its smallest by this much."""
+"""Freed memory is returned while the process is larger than its smallest size by this much."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""From this growth on, garbage is collected beside runs, too, which then wait some milliseconds."""
+"""From this growth on, garbage is also collected during runs, which then wait some milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
@@ -31,30 +31,30 @@ _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Makes large blocks of memory go back as soon as they are freed. Called once, before there are threads."""
+    """Makes the allocator return large blocks as soon as they are freed. Called once, before threads start."""
     library = _library()
     if library is not None:
-        # Left alone, the threshold grows with each large block, and the heap keeps what lies below it.
+        # By default, the threshold grows with each large block, and the heap keeps the smaller ones.
         library.mallopt(_M_MMAP_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_TRIM_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:
-    """Gives freed memory back now. Takes milliseconds; other threads go on."""
+    """Returns freed memory now. Takes milliseconds; other threads continue."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
 
 
 class MemoryKeeper:
-    """Gives freed memory back while the process is larger than it was at its smallest.
+    """Returns freed memory while the process is larger than its smallest size.
 
     Args:
-        is_busy: Whether requests or runs are under way that the garbage collector would hold up.
-        resident: Reads the memory of the process in bytes, None where it is not known.
-        release: Gives freed memory back.
-        look_s: Seconds between two looks.
+        is_busy: Whether requests or runs are under way that the garbage collector would delay.
+        resident: Reads the memory of the process in bytes, None where it is not available.
+        release: Returns freed memory.
+        look_s: Seconds between two checks.
     """
 
     def __init__(
@@ -72,15 +72,15 @@ class MemoryKeeper:
         self._least: int | None = None
 
     async def run(self) -> None:
-        """Looks now and again until it is cancelled."""
-        # What was made at the start stays until the end: a collection need not visit it, and takes a fifth of the time.
+        """Checks at intervals until it is cancelled."""
+        # Objects from the start stay until the end. A collection that skips them takes a fifth of the time.
         gc.freeze()
         while True:
             await self.look()
             await asyncio.sleep(self._look_s)
 
     async def look(self) -> None:
-        """Gives freed memory back if the process is large."""
+        """Returns freed memory if the process is large."""
         now = self._resident()
         if now is None:
             return
@@ -92,7 +92,7 @@ class MemoryKeeper:
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process in bytes, None where it is not known."""
+    """Resident memory of this process in bytes, None where it is not available."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

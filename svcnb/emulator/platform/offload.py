@@ -1,7 +1,7 @@
 """Runs work on large untrusted values outside of the event loop.
 
-JSON of some hundred kilobytes takes milliseconds to parse or to write. Anything larger than `LARGE_BYTES` goes to one
-thread, one piece of work at a time, so that the event loop has its turns in between. Accounts take turns.
+Parsing or writing some hundred kilobytes of JSON takes milliseconds. Anything larger than `LARGE_BYTES` goes to one
+thread, one piece of work at a time, so that the event loop can run in between. Accounts take turns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGE_BYTES: Final = 64 * 1024
 """Texts up to this size are handled on the event loop: at most 5 ms each."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
-"""Whose work it is that the current task does; empty where no key was resolved."""
+"""The account for which the current task works; empty where no key was resolved."""
 
 _LOOKED_AT: Final = 2_000
 
@@ -37,13 +37,13 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Its arguments.
         **kwargs: Its arguments by name.
     """
-    if IN_PAGE:  # which has one thread
+    if IN_PAGE:  # a page has one thread
         return work(*args, **kwargs)
     return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function that waits for files or loads modules in a thread of its own. Arguments as of `offload`."""
+    """Runs a function that reads files or loads modules in its own thread. Arguments are those of `offload`."""
     if IN_PAGE:
         return work(*args, **kwargs)
     return await asyncio.to_thread(work, *args, **kwargs)
@@ -96,7 +96,7 @@ def text_chars(value: object) -> int:
 
 
 class FairQueue:
-    """One thread that does the work of accounts in turns: a piece of one, then a piece of the next."""
+    """Fair queue for one thread: it does one piece of work of an account, then one of the next account."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="svcnb-large-values")
@@ -107,7 +107,7 @@ class FairQueue:
         """Adds a piece of work.
 
         Args:
-            account: Whose it is.
+            account: The account.
             work: A function that needs no event loop.
         """
         done: Future[T] = Future()
@@ -126,7 +126,7 @@ class FairQueue:
             return
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - belongs to whoever waits for it
+        except BaseException as error:  # noqa: BLE001 - belongs to the waiting caller
             done.set_exception(error)
         else:
             done.set_result(result)

@@ -1,4 +1,4 @@
-"""Which web pages may use the emulator, and under which names it answers.
+"""Checks of the web pages that may use the emulator, and of the host names under which it answers.
 
 A browser sends the origin of a page (`Origin`) and the name by which it reached the server (`Host`). The first
 identifies pages of other sites. The second identifies pages whose own name was pointed at this machine (DNS rebinding),
@@ -22,21 +22,21 @@ RPC: Final = "/rpc"
 
 
 class Origins:
-    """Decides about the pages of one emulator.
+    """Origin checks of one emulator.
 
     Args:
         allowed: Origins that the user allows, ``*`` for all.
-        private: Whether only people of this machine can reach the emulator, so that a foreign name is a rebound one.
+        private: Whether only people on this machine can reach the emulator, so that a foreign name is a rebound one.
     """
 
     def __init__(self, allowed: tuple[str, ...], *, private: bool) -> None:
         self._allowed = frozenset(allowed)
         self._names = frozenset(host_of(each) for each in allowed)
-        # Behind a hub pages have the hub's name, and a browser outside cannot reach this machine's loopback.
+        # Behind a hub, pages have the hub's name, and a remote browser cannot reach this machine's loopback.
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Whether a request comes from a program, an own page, an allowed origin, or (to the chain) a wallet."""
+        """Whether a request comes from a program, our own page, an allowed origin, or (to the chain) a wallet."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
             return True
@@ -92,7 +92,7 @@ def is_own_place(origin: str, headers: Headers) -> bool:
 
 
 def is_own_origin(request: Request) -> bool:
-    """Whether a request comes from no page, or from one that this server served."""
+    """Whether a request comes from a program, or from a page that this server served."""
     origin = request.headers.get("origin")
     return origin is None or is_own_place(origin, request.headers)
 

@@ -1,4 +1,4 @@
-"""Keeps ordinary requests out while the whole state is exchanged (reset, restore)."""
+"""Lock that keeps ordinary requests out while the whole state is exchanged (reset, restore)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where random bytes come from: the operating system, or a seed so that a lesson shows the same keys everywhere."""
+"""Source of random bytes: the operating system, or a seed so that a lesson shows the same keys everywhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Randomness:
 
     @property
     def seeded(self) -> bool:
-        """Whether the bytes follow from a seed."""
+        """Whether the bytes are derived from a seed."""
         return self._root is not None
 
     def bytes(self, count: int, purpose: str = "") -> bytes:
@@ -33,7 +33,7 @@ class Randomness:
 
         Args:
             count: How many.
-            purpose: Name of the stream; draws under one name do not move the others.
+            purpose: Name of the stream. A draw from one stream does not advance the others.
 
         Returns:
             ``count`` bytes.
@@ -52,9 +52,9 @@ class Randomness:
         return str(uuid.UUID(bytes=self.bytes(16, purpose), version=4))
 
     def state(self) -> dict[str, int]:
-        """How far each stream has been drawn, for a snapshot."""
+        """The position of each stream, for a snapshot."""
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Returns to a state from `state`; draws after it repeat."""
+        """Restores a state from `state`. Later draws repeat."""
         self._drawn = Counter(state)

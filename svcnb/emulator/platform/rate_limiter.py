@@ -1,7 +1,7 @@
 """Sliding-window rate limiter for all servers that share a PostgreSQL.
 
-One server keeps such counts in memory (`token_bucket`, `triggers.webhooks`). Several count here: their transactions
-come one after another (`store`), so that together they admit what one of them would.
+One server keeps such counts in memory (`token_bucket`, `triggers.webhooks`). Several servers count here. Their
+transactions run one after another (`store`), so that together they admit as many as one of them would.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ CLOCK_DIFFERENCE_S: Final = 5.0
 
 
 def admit(connection: Connection, *, what: str, who: str, limit: int, now: float) -> float | None:
-    """Counts one more in the last 60 seconds, unless there have been as many as may be.
+    """Counts one more in the last 60 seconds, unless the limit is reached.
 
     Args:
-        connection: Inside a transaction; with its commit it is counted.
+        connection: Inside a transaction. The count takes effect with its commit.
         what: What is counted.
-        who: By whom.
-        limit: Most in any 60 seconds, at least 1.
+        who: The caller for whom it is counted.
+        limit: Maximum in any 60 seconds, at least 1.
         now: Unix seconds.
 
     Returns:
-        None when it was counted, otherwise the seconds until one more may come.
+        None when it was counted, otherwise the seconds until the next one is allowed.
     """
-    # For all callers, so that a caller who never returns does not stay forever.
-    # Times of the future come from before the clock was set back; those of servers whose clocks differ stay.
+    # Deletes old rows of all callers, so that those of a caller who never returns do not stay forever.
+    # Times in the future were recorded before the clock was set back. Those within the difference of server clocks
+    # stay.
     connection.run(
         "DELETE FROM recent_times WHERE what = :what AND (at <= :over OR at > :ahead)",
         what=what,

@@ -1,4 +1,4 @@
-"""Whether another process works, without waiting for one that has just answered and is busy."""
+"""Health check of another process, without a wait for a process that answered recently and is busy."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 FRESH_S: Final = 1.0
-"""Seconds for which an answer counts while the system says that the process runs."""
+"""Seconds for which an answer is valid while the system reports that the process runs."""
 
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNNING: Final = frozenset({"R", "S", "D", "I"})
 
 
 def process_state(pid: int | None) -> str:
-    """State of a process as one letter of ``/proc`` (T is stopped), "" where it is not known.
+    """State of a process as one letter of ``/proc`` (T is stopped), "" where it is not available.
 
     Args:
-        pid: Process id, or None when it is not known.
+        pid: Process id, or None when it is unknown.
     """
     if pid is None:
         return ""
@@ -30,19 +30,19 @@ def process_state(pid: int | None) -> str:
 
 
 def is_stopped(pid: int | None) -> bool:
-    """Whether a signal (SIGSTOP) stopped a process; False where it is not known.
+    """Whether a signal (SIGSTOP) stopped a process. False where that is not available.
 
     Args:
-        pid: Process id, or None when it is not known.
+        pid: Process id, or None when it is unknown.
     """
     return process_state(pid) in _STOPPED
 
 
 class Reachable:
-    """Asks a process whether it works; questions at the same time share one answer.
+    """Checks whether a process works. Checks at the same time share one answer.
 
     On a busy machine an answer takes as long as the process waits for a core, and the caller would wait with it. An
-    answer therefore counts for `FRESH_S` seconds while the process runs; it is renewed in the background.
+    answer is therefore valid for `FRESH_S` seconds while the process runs. It is renewed in the background.
 
     Args:
         ask: Asks the process; False when it does not answer in time. It raises nothing.
@@ -59,7 +59,7 @@ class Reachable:
         """Whether the process works.
 
         Args:
-            pid: Its process id; None when it is unknown, and then every question waits for its answer.
+            pid: Its process id. With None, every check waits for its answer.
         """
         state = process_state(pid)
         if state in _STOPPED:
@@ -68,11 +68,11 @@ class Reachable:
             self._question = asyncio.create_task(self._asked(), name="svcnb-is-reachable")
         if state in _RUNNING and self._clock() - self._answered_at < FRESH_S:
             return True
-        # Shielded: a caller that leaves must not take away the answer that others wait for.
+        # Shielded: cancelling one caller must not cancel the answer for the others.
         return await asyncio.shield(self._question)
 
     async def close(self) -> None:
-        """Asks no more."""
+        """Stops checking."""
         if self._question is not None:
             self._question.cancel()
             await asyncio.gather(self._question, return_exceptions=True)

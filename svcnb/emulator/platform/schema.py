@@ -1,4 +1,4 @@
-"""The tables of the emulator: each area writes down its own, in SQL for both kinds of database."""
+"""Tables of the emulator. Each area declares its own, in SQL for both kinds of database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STATE: Final[Schema[Connection]] = Schema("state", 2)
 """Versions of the emulator's tables. A change of a table raises the version and adds a step that alters kept tables."""
 
 _SPELLINGS: Final = {
-    # SQLite numbers rows only when the type is spelled INTEGER.
+    # SQLite numbers rows automatically only when the type is spelled INTEGER.
     "NUMBERED": ("INTEGER NOT NULL PRIMARY KEY", "BIGSERIAL PRIMARY KEY"),
     "BYTES": ("BLOB", "BYTEA"),
 }
@@ -20,13 +20,13 @@ _NUMBERED: Final = re.compile(r"^\s*(\w+) NUMBERED", re.MULTILINE)
 
 
 class Table:
-    """One table. It stands behind those that its foreign keys name.
+    """One table. It is listed after those that its foreign keys refer to.
 
     Args:
-        name: What it is called.
+        name: Its name.
         definition: Its columns and constraints, as between the parentheses of CREATE TABLE. ``NUMBERED`` is an
             automatically numbered primary key, ``BYTES`` the type of bytes.
-        indexes: What follows the table's name in CREATE INDEX, by the index's name.
+        indexes: The part after the table's name in CREATE INDEX, by the index's name.
     """
 
     def __init__(self, name: str, definition: str, **indexes: str) -> None:
@@ -40,7 +40,7 @@ class Table:
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:
-        """Makes it unless it is there."""
+        """Creates the table unless it exists."""
         definition = self._definition
         for word, spellings in _SPELLINGS.items():
             definition = re.sub(rf"\b{word}\b", spellings[connection.kind == POSTGRESQL], definition)
@@ -53,7 +53,7 @@ class Table:
         return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - our own names
 
     def number_on(self, connection: Connection) -> None:
-        """Lets it number its next rows after those that were written with numbers of their own."""
+        """Advances the automatic numbering past rows that were written with explicit numbers."""
         if self._numbered is not None and connection.kind == POSTGRESQL:
             connection.rows(
                 f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - our own names
@@ -65,7 +65,7 @@ _TABLES: Final[dict[str, Table]] = {}
 
 
 def tables() -> tuple[Table, ...]:
-    """All tables, each behind those that it refers to."""
+    """All tables, each after those that it refers to."""
     return tuple(_TABLES.values())
 
 
@@ -73,13 +73,13 @@ META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NO
 
 
 def get_meta(connection: Connection, name: str) -> str | None:
-    """One value of the state's own notes, such as its schema version."""
+    """Reads one value of the state's metadata, such as its schema version."""
     found = connection.value("SELECT value FROM meta WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def set_meta(connection: Connection, name: str, value: str) -> None:
-    """Keeps one value among the state's own notes."""
+    """Writes one value of the state's metadata."""
     connection.run(
         "INSERT INTO meta (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         name=name,

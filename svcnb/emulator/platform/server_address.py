@@ -1,4 +1,4 @@
-"""Address of this server, known once it listens."""
+"""Address of this server, available once it listens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ServerAddress:
         """The address under which a caller reached this server, without a path.
 
         Args:
-            request: What the caller sent.
+            request: The caller's request.
         """
         host = request.headers.get("host")
         return f"{request.url.scheme}://{host}" if host else self.url

@@ -1,4 +1,4 @@
-"""Which servers are connected to a PostgreSQL: what one of them holds is free once its connection is gone."""
+"""Servers that are connected to a PostgreSQL. The leases of a server are free once its connection is gone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from svcnb.emulator.platform.database import SESSION_NAME, Connection, PostgresConnection
 
 LIVING: Final = f"SELECT {SESSION_NAME} FROM pg_stat_activity WHERE backend_start IS NOT NULL"  # noqa: S608 - our own text
-"""A subquery: the names of all that are connected now."""
+"""A subquery: the names of all current connections."""
 
 
 def session_name(connection: Connection) -> str | None:
@@ -16,7 +16,7 @@ def session_name(connection: Connection) -> str | None:
 
 
 def session_lives(connection: Connection, name: str) -> bool:
-    """Whether the server that a `session_name` belongs to is still connected."""
+    """Whether the server with this `session_name` is still connected."""
     if not isinstance(connection, PostgresConnection):
         return False
     return connection.value(f"SELECT :name IN ({LIVING})", name=name) is True

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT in the life of an emulator: heard between two steps of its event loop, never in the middle of one.
+"""SIGTERM and SIGINT handling. Signals are handled between two steps of the event loop, never in the middle of one.
 
 A handler that raises at an arbitrary point can be lost: in a task that is not awaited, or in a callback.
 """
@@ -12,20 +12,20 @@ from collections.abc import Callable
 
 
 class Signals:
-    """What the two do at the moment.
+    """Current handling of both signals.
 
-    Where they cannot be handled (in other threads than the first, on some systems) nothing happens: the program that
-    embeds the emulator stops it.
+    Where they cannot be handled (in other threads than the first, on some systems) nothing happens. The program that
+    embeds the emulator then stops it.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     def end_start(self, start: asyncio.Task[None]) -> None:
-        """SIGTERM cancels a start, once. SIGINT is the runner's, which does the same.
+        """Makes SIGTERM cancel a start, once. The runner does the same for SIGINT.
 
         Args:
-            start: The task that starts.
+            start: The task of the start.
         """
 
         def cancel() -> None:
@@ -35,16 +35,16 @@ class Signals:
         self._on(signal.SIGTERM, cancel)
 
     def end_serving(self, stop: Callable[[], None]) -> None:
-        """Both stop the server.
+        """Makes both signals stop the server.
 
         Args:
-            stop: Stops it; once more, and it stops at once.
+            stop: Stops the server. A second call stops it at once.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """SIGTERM says nothing new until the loop is closed: sent twice it must not cut the stop short. SIGINT may."""
+        """Ignores SIGTERM until the loop is closed: a second one must not interrupt the stop. SIGINT may."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

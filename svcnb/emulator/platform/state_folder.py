@@ -1,4 +1,4 @@
-"""The folder that keeps an emulator's state: private, and one emulator's at a time."""
+"""Folder with an emulator's state. It is private, and used by one emulator at a time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FIRST_START: Final = "first_start"
 
 
 class StateFolder:
-    """Holds a state folder until `release`, or until the process ends however it ends.
+    """Lock of a state folder until `release`, or until the end of the process for any reason.
 
     Args:
-        path: The folder; made with mode 0700 when missing.
+        path: The folder; created with mode 0700 when missing.
 
     Raises:
         StateLocked: Another emulator uses it.
-        StateUnusable: It cannot be made or written to.
+        StateUnusable: It cannot be created or written to.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,8 @@ class StateFolder:
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
             self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
-            # Made here, since SQLite gives its files the mode of the first, which it makes readable for all users.
+            # Created here. SQLite would create the first file readable for all users, and give the others the same
+            # mode.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise StateUnusable(
@@ -77,16 +78,16 @@ class StateFolder:
 
     @property
     def database_url(self) -> str:
-        """URL of the database inside."""
+        """URL of the database in the folder."""
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:
-        """Lets another emulator have it."""
+        """Releases the folder for another emulator."""
         self._lock.close()
 
 
 def _private(path: Path, flags: int) -> int:
-    """A descriptor of a file that only its owner can read, made when missing."""
+    """A descriptor of a file that only its owner can read, created when missing."""
     descriptor = os.open(path, flags | os.O_CREAT, 0o600)
     if os.name == "posix" and os.fstat(descriptor).st_mode & 0o077:
         os.fchmod(descriptor, 0o600)

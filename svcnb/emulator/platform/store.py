@@ -1,12 +1,12 @@
-"""The database: one thread, one connection, one commit for all that waits.
+"""Database access with one thread, one connection, and one commit for all waiting functions.
 
 Each area of the emulator declares its tables (`schema`) and passes short functions to `Store.run`. They run one after
 another on the database thread. All functions in the queue share one commit, so that a durable write is cheap under
 load, and an await returns only after that commit. In memory there is no disk to wait for, and a thread costs more than
-the work. There functions run at once, where they are called.
+the work. There functions run at once, in the calling thread.
 
-SQLite belongs to one emulator. Several servers may share a PostgreSQL. Their transactions run one after another too, by
-a lock of the database, so that what a function has read stays true until it has written.
+SQLite belongs to one emulator. Several servers may share a PostgreSQL. A lock of the database makes their transactions
+run one after another, too. So data that a function has read stays valid until it has written.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WRITER: Final = "written_by"
 
 _Work: TypeAlias = Callable[[Connection], object]
 _Answer: TypeAlias = tuple[object, BaseException | None]
-"""What a function returned, or what its caller gets instead."""
+"""The return value of a function, or the error for its caller."""
 
 
 class StoreUnavailable(Unavailable):
@@ -55,7 +55,7 @@ class StoreUnavailable(Unavailable):
 
 
 class StatementRefused(StoreUnavailable):
-    """The database is there and does not take this statement; it would not take it later either."""
+    """The database works and refuses this statement; it would refuse it later too."""
 
 
 class Store:
@@ -79,7 +79,7 @@ class Store:
                 )
             self._connection = self._opened()
         except ValueError as error:
-            # The text of a URL may hold a password, so it is not repeated.
+            # A URL may contain a password, so it is not repeated.
             raise StateUnusable(
                 "the database URL cannot be used: write sqlite:////absolute/path.db, or "
                 "postgresql://user:password@host/name with the extra postgres"
@@ -103,22 +103,22 @@ class Store:
 
     @property
     def shared(self) -> bool:
-        """Whether other servers may use the same database at this moment."""
+        """Whether other servers may use the same database at the same time."""
         return self._address.kind == POSTGRESQL
 
     @property
     def immediate(self) -> bool:
-        """Whether work is done at once, so that nothing is won by gathering it: the database is in memory."""
+        """Whether work is done at once, so that batching has no benefit: the database is in memory."""
         return self._address.kind == SQLITE and self._address.path is None
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Runs ``work`` in a transaction and returns after its commit.
 
         Args:
-            work: Short function that only talks to the database. If it raises, its own changes are undone.
+            work: Short function that only uses the database. If it raises, its own changes are undone.
 
         Returns:
-            What ``work`` returned.
+            The return value of ``work``.
 
         Raises:
             StoreUnavailable: The database failed, or was closed; nothing was kept.
@@ -128,24 +128,24 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     def run_now(self, work: Callable[[Connection], T]) -> T:
-        """As `run`, for callers without an event loop, such as start-up."""
+        """Runs ``work`` as `run` does, for callers without an event loop, such as start-up."""
         return self._at_once(work) if self.immediate else self._submit(work).result()
 
     def close(self) -> None:
-        """Finishes what is queued and closes the database; what comes later fails. May be called twice."""
+        """Finishes queued work and closes the database. Later calls fail. May be called twice."""
         with self._door:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
         if self._thread is not None:
             self._thread.join()
-        with self._at_work:  # a thread may be in the middle of something
+        with self._at_work:  # a thread may be running a function
             self._connection.close()
 
     # --- in memory ----------------------------------------------------------------------------------------------
 
     def _at_once(self, work: Callable[[Connection], T]) -> T:
-        with self._at_work:  # callers may be of several threads
+        with self._at_work:  # callers may be in several threads
             if self._closed:
                 raise _closed()
             [(value, problem)] = self._commit([work])
@@ -157,7 +157,7 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._door:  # behind the end of the queue it would wait for ever
+        with self._door:  # after the end of the queue it would wait for ever
             if self._closed:
                 raise _closed()
             self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
@@ -194,20 +194,21 @@ class Store:
             if self._connection.closed:
                 self._connection = self._address.connect()
             return [self._alone(works[0])] if len(works) == 1 else self._together(works)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thread lives on, or all callers wait for ever
+        except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait for ever
             if not isinstance(error, (DatabaseError, _FileGone)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            if not self.immediate:  # what is in memory would be gone
+            if not self.immediate:  # a database in memory would be lost
                 self._connection.close()
             return [(None, failure)] * len(works)
 
     def _alone(self, work: _Work) -> _Answer:
-        # A savepoint would protect others in the group; alone it is a fifth of the time of a small write.
+        # A savepoint would protect the other functions of the group. For a single one it costs a fifth of a small
+        # write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
-        except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread lives on
+        except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread continues
             return None, _for_caller(error)
 
     def _together(self, works: list[_Work]) -> list[_Answer]:
@@ -217,14 +218,14 @@ class Store:
                 try:
                     with self._connection.savepoint():
                         answers.append((work(self._connection), None))
-                except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread lives on
+                except BaseException as error:  # noqa: BLE001 - the caller gets it, the thread continues
                     answers.append((None, _for_caller(error)))
         return answers
 
     # --- opening ------------------------------------------------------------------------------------------------
 
     def _opened(self) -> Connection:
-        """A connection to a database that is ours; on any failure nothing stays open."""
+        """Opens a connection to a database that is ours. After a failure nothing stays open."""
         with ExitStack() as on_failure:
             connection = self._address.connect()
             on_failure.callback(connection.close)
@@ -278,10 +279,10 @@ class _FileGone(Exception):
 
 
 class _File:
-    """Which file the database is, to see that it still is.
+    """Identity of the database file, to check that the path still leads to it.
 
-    SQLite goes on with a file that was removed or moved away, and what it writes there is lost. One system call before
-    each commit (a microsecond) keeps the emulator from acknowledging such a write.
+    SQLite continues with a file that was removed or moved away, and later writes to it are lost. One system call before
+    each commit (a microsecond) prevents the emulator from acknowledging such a write.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -305,7 +306,7 @@ class _File:
 
 
 def _for_caller(error: BaseException) -> BaseException:
-    """What a failed function's caller gets; a lost connection concerns all callers, so it is raised."""
+    """The error for the caller of a failed function. A lost connection concerns all callers, so it is raised."""
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
     if error.lost:
@@ -314,7 +315,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether what failed inside a transaction would fail later too, as the database itself is well."""
+    """Whether an error inside a transaction would also occur later, because the database itself works."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -17,7 +17,7 @@ _KEPT: Final = 10_000
 
 
 class TokenBuckets:
-    """A token bucket for each address: ``burst`` calls at once, filled again within a minute.
+    """Token buckets, one per address: ``burst`` calls at once, filled again within a minute.
 
     Args:
         burst: Tokens in a full bucket; None never refuses.
@@ -33,10 +33,10 @@ class TokenBuckets:
         """Takes a token.
 
         Args:
-            address: Whose bucket.
+            address: The address of the bucket.
 
         Returns:
-            Whether there was one.
+            Whether the bucket had one.
         """
         if self._burst is None:
             return True
@@ -50,7 +50,7 @@ class TokenBuckets:
         return allowed
 
     async def take_among_all(self, store: Store, address: str) -> bool:
-        """As `take`, together with all servers that share the database; there a full bucket lasts 60 seconds.
+        """Takes a token like `take`, across all servers that share the database. A full bucket there lasts 60 seconds.
 
         Raises:
             StoreUnavailable: The database does not answer.
@@ -58,7 +58,7 @@ class TokenBuckets:
         if self._burst is None or not store.shared:
             return self.take(address)
         burst = self._burst
-        # The machines' time: a frozen clock of an emulator must not refuse for ever.
+        # The machines' time, because a frozen clock of an emulator must not refuse for ever.
         wait_s = await store.run(
             lambda connection: rate_limiter.admit(
                 connection, what="new_account", who=address, limit=burst, now=time.time()

@@ -1,4 +1,4 @@
-"""The engine `auto`: runs on `fast` whatever can run there exactly, and everything else on `v8`."""
+"""Engine `auto`: runs an action on `fast` if that engine can run it exactly, and on `v8` otherwise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# Work that takes QuickJS this much processor time takes V8 a fraction of it; a process of its own is worth its price.
+# Work with this much processor time in QuickJS takes V8 a fraction of it, so a process of its own is worth the cost.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
@@ -31,30 +31,30 @@ _LACKING = re.compile(
 
 
 def lacking_name(source: str) -> str | None:
-    """The first name in a source that `fast` certainly lacks.
+    """The first name in a source that `fast` does not support.
 
     Args:
-        source: JavaScript text; names in comments and strings count, too.
+        source: JavaScript text. Names in comments and strings count, too.
     """
     found = _LACKING.search(source)
     return found[1] if found else None
 
 
 class AutoEngine:
-    """Chooses the engine for each run.
+    """Engine that selects another engine for each run.
 
-    A source that names nothing that `fast` lacks goes there. When it comes upon a trap all the same, the run is
-    repeated on `v8`; its operations are not done again but answered as before
-    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). What trapped once goes to `v8` at once from then on.
+    A source without names that `fast` lacks runs there. If it still causes a trap, the run is repeated on `v8`. Its
+    operations are not executed again but answered as before (`svcnb.emulator.sandbox.repeat.RepeatableHost`). A source
+    that caused a trap once runs on `v8` at once from then on.
 
     Args:
-        limits: Limits that processes are prepared for.
-        spares: Warm processes of `v8` to keep from the first run on.
-        concurrency: Runs at once, on each engine.
+        limits: Limits for which processes are prepared.
+        spares: Warm processes of `v8` to keep, starting with the first run.
+        concurrency: Maximum of runs at the same time, on each engine.
         vocabulary: Names that actions see.
 
     Raises:
-        PartMissing: Deno or a bundle is not on this machine.
+        PartMissing: Deno or a bundle is not installed.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class AutoEngine:
         self._v8_asleep = False
 
     async def prepare(self) -> None:
-        """Begins with one process of `fast`."""
+        """Starts one process of `fast`."""
         await self._fast.prepare()
 
     async def start(self) -> None:
-        """Begins to warm up `fast`; returns at once. `v8` follows with the first run, which seldom needs it."""
+        """Starts to warm up `fast` and returns at once. `v8` follows with the first run, which seldom needs it."""
         await self._fast.start()
         self._v8_asleep = True
 
@@ -116,7 +116,7 @@ class AutoEngine:
         return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
 
     def state(self) -> EngineState:
-        """Where both engines stand, together; each by itself among the details."""
+        """State of both engines together. The details contain each engine separately."""
         fast, v8 = self._fast.state(), self._v8.state()
         return EngineState(
             name=NAME,
@@ -137,7 +137,7 @@ class AutoEngine:
         second = await self._v8.run(source, params, left, host)
         total_s = first.elapsed_s + second.elapsed_s
         if host.astray:
-            # The two attempts differ in what they ask for, so one cannot stand for the other.
+            # The two attempts request different operations, so the trace of one does not describe the other.
             first.trace.why = f"it came upon {why}, and v8 asked for other operations"
             return first._replace(elapsed_s=total_s)
         operations = f" after {host.operations} operations, which were not done again" if host.operations else ""
@@ -159,7 +159,7 @@ class AutoEngine:
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:
-    """Why a run on `fast` is repeated on `v8`; None if its outcome stands."""
+    """Why a run on `fast` is repeated on `v8`. None if its outcome is final."""
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":

@@ -1,6 +1,6 @@
-"""Decompresses the bodies of outbound answers a piece at a time, so that a small one cannot become gigabytes at once.
+"""Streaming decompression of outbound answers, so that a small body cannot become gigabytes at once.
 
-httpx decompresses whatever has arrived in one go: 64 KiB of gzip may be 64 MiB of text.
+httpx decompresses all received bytes in one step: 64 KiB of gzip may be 64 MiB of text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from typing import Final
 
 ACCEPTED: Final = "gzip, deflate"
-"""Value of ``Accept-Encoding``: what `decoded` reads. A body of another coding is passed on as it came."""
+"""Value of ``Accept-Encoding``: the codings that `decoded` reads. A body of another coding is passed on unchanged."""
 
 PIECE_BYTES: Final = 64 * 1024
 _TURN_PIECES: Final = 16
-"""Pieces after which others have their turn on the event loop."""
+"""Pieces after which other tasks may run on the event loop."""
 _GZIP: Final = zlib.MAX_WBITS | 16
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZLIB_METHOD: Final = 8
@@ -23,11 +23,11 @@ _ZLIB_CHECK: Final = 31
 
 
 class BadCoding(ValueError):
-    """A body is not what its header says."""
+    """The body does not match its content coding header."""
 
 
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
-    """A body without its content coding (RFC 9110, section 8.4). A decompressed piece has at most `PIECE_BYTES`.
+    """Removes the content coding of a body (RFC 9110, section 8.4). A piece of the result has at most `PIECE_BYTES`.
 
     Args:
         raw: The body as it arrives.
@@ -59,7 +59,7 @@ class _Decoder:
     def pieces(self, data: bytes) -> Iterator[bytes]:
         while data or self._decoder is not None:
             if self._decoder is None:
-                # Another member of gzip may follow (RFC 1952); other bytes behind the end do not count.
+                # Another gzip member may follow (RFC 1952); other bytes after the end are ignored.
                 if self._members and not (self._name != "deflate" and data.startswith(_GZIP_MAGIC[: len(data)])):
                     return
                 self._decoder = zlib.decompressobj(self._window(data))
@@ -80,6 +80,6 @@ class _Decoder:
     def _window(self, head: bytes) -> int:
         if self._name != "deflate":
             return _GZIP
-        # Some servers send deflate without the frame of zlib, whose first two bytes are known (RFC 1950).
+        # Some servers send deflate without the zlib frame. RFC 1950 defines the first two bytes of that frame.
         framed = head[0] & 15 == _ZLIB_METHOD and (len(head) < 2 or int.from_bytes(head[:2], "big") % _ZLIB_CHECK == 0)  # noqa: PLR2004
         return zlib.MAX_WBITS if framed else -zlib.MAX_WBITS

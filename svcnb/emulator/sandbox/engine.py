@@ -1,4 +1,4 @@
-"""Choosing the engine."""
+"""Selection of the engine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """The engine that the settings name.
+    """Creates the engine that the settings select.
 
     Args:
         settings: ``action_engine`` and the limits of processes.
 
     Raises:
-        PartMissing: Deno or an engine's bundle is not on this machine.
+        PartMissing: Deno or an engine's bundle is not installed.
     """
     concurrency, vocabulary = settings.action_concurrency, settings.vocabulary
     if IN_PAGE:

@@ -1,8 +1,8 @@
-"""The engine `fast`: QuickJS-ng in WebAssembly, its memory restored from an image before every run.
+"""Engine `fast`: QuickJS-ng in WebAssembly. Its memory is restored from an image before every run.
 
-Processes live long. Each does one run at a time inside an engine whose whole memory is overwritten before the next, so
-nothing of one run is there for another. What QuickJS cannot do exactly as V8 does is a trap, which ends the run with
-kind ``unsupported``; `svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
+Processes are long-lived. Each does one run at a time, and the engine's whole memory is overwritten before the next. So
+no data of one run is available to another. An operation that QuickJS cannot do exactly as V8 does is a trap. It ends
+the run with kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
-# The engine ends a run at its deadline by itself and serves on. Where it cannot, the process is ended a little later.
+# The engine ends a run at its deadline and continues to serve. Where it cannot, the process is ended a little later.
 GRACE_S = 0.05
-# The image twice, the compiled engines, and what grows beside them.
+# The image twice, the compiled engines, and the memory that grows beside them.
 _OWN_MIB = 256
 
 
@@ -32,17 +32,17 @@ class FastEngine(PooledEngine):
     """Runs actions in QuickJS inside long-lived Deno processes.
 
     Args:
-        limits: Limits that processes are prepared for; a run may have tighter ones.
-        processes: Processes to keep, one of them while nothing runs; while runs have to wait, up to four times as many.
-        concurrency: Runs at once; more wait in line, and one account never has all places.
+        limits: Limits for which processes are prepared; a run may have tighter ones.
+        processes: Processes to keep, one of them while nothing runs. While runs have to wait, up to four times as many.
+        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
         vocabulary: Names that actions see.
-        busy_ms: Milliseconds of processor time after which a run ends as ``unsupported``; 0 is never.
+        busy_ms: Milliseconds of processor time after which a run ends as ``unsupported``. 0 means no limit.
 
     Raises:
-        PartMissing: Deno or the bundle is not on this machine.
+        PartMissing: Deno or the bundle is not installed.
     """
 
-    # A process that was lowered stays so and is thrown away: only for runs that are long by any measure.
+    # A lowered priority cannot be undone, so the process is discarded afterwards. Only very long runs justify that.
     _brief_s = 0.5
 
     def __init__(

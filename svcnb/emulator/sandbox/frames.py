@@ -1,7 +1,7 @@
-"""Frames between the service and an isolate. What comes from an isolate may be anything.
+"""Frames between the service and an isolate. The data of an isolate is untrusted.
 
-A frame is two little-endian numbers of 32 bits (length of the JSON text, length of the bytes behind it), the text and
-the bytes. Frames of an isolate begin with the run's secret of 16 bytes.
+A frame consists of two little-endian numbers of 32 bits, the JSON text and the bytes. The numbers are the length of the
+text and the length of the bytes. Frames of an isolate begin with the run's secret of 16 bytes.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from svcnb.protocol.nesting import deeper_than, more_values_than
 
 SECRET_BYTES: Final = 16
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-"""Longest JSON text of a frame. The engine refuses a call that is longer before it sends it."""
+"""Maximum length of a frame's JSON text. The engine refuses a longer call before it sends it."""
 
 _MAX_DEPTH: Final = 8
 _MAX_VALUES: Final = 10_000
-"""Most values in one frame: enough for 3,000 request headers."""
+"""Maximum of values in one frame: enough for 3,000 request headers."""
 _LENGTHS = struct.Struct("<II")
 _TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BadFrame(Exception):
-    """An isolate sent something that is no frame of its bootstrap."""
+    """An isolate sent data that is not a frame of its bootstrap."""
 
 
 class Frame(NamedTuple):
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
     Attributes:
         text: JSON text, not parsed yet.
-        blob: Bytes that came with it.
+        blob: The bytes after the text.
     """
 
     text: bytes
@@ -44,7 +44,7 @@ class Frame(NamedTuple):
         """Parses the text.
 
         Raises:
-            BadFrame: It is not a JSON object, nests too deep, or holds too many values.
+            BadFrame: It is not a JSON object, nests too deeply, or contains too many values.
         """
         if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
             raise BadFrame("a frame that nests too deep or holds too many values")
@@ -58,15 +58,15 @@ class Frame(NamedTuple):
 
 
 def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
-    """A frame towards an isolate."""
+    """Encodes a frame for an isolate."""
     return pack_head(body, len(blob)) + blob
 
 
 def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
-    """A frame towards an isolate without its bytes, which the caller writes right behind it.
+    """Encodes a frame for an isolate without its bytes, which the caller writes directly after it.
 
     Args:
-        body: Becomes the JSON text.
+        body: The content of the JSON text.
         blob_bytes: How many bytes follow.
     """
     text = _TEXT(body).encode()
@@ -74,10 +74,10 @@ def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
 
 
 class FrameReader:
-    """Cuts the bytes of one isolate into frames.
+    """Splits the bytes of one isolate into frames.
 
     Args:
-        secret: What each frame has to begin with.
+        secret: The bytes with which each frame must begin.
         max_blob_bytes: Largest blob that any frame of this run may carry.
     """
 
@@ -87,14 +87,14 @@ class FrameReader:
         self._buffer = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Takes bytes in, which `frames` looks at."""
+        """Adds received bytes, which `frames` then reads."""
         self._buffer += data
 
     def frames(self) -> Iterator[Frame]:
-        """Gives whole frames out. The caller may stop early and ask again.
+        """Yields complete frames. The caller may stop early and continue later.
 
         Raises:
-            BadFrame: Wrong secret, or impossible lengths.
+            BadFrame: The secret is wrong, or the lengths are impossible.
         """
         buffer = self._buffer
         header = SECRET_BYTES + _LENGTHS.size

@@ -1,4 +1,4 @@
-"""What an action may ask for, answered by the service: keys, encryption, outbound requests, packages."""
+"""Host operations of an action, answered by the service: keys, encryption, outbound requests, packages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.sandbox.packages import Packages
 
 
-# Two digits a byte, behind an optional 0x.
+# Two digits per byte, after an optional 0x.
 _MAX_CIPHERTEXT_CHARS: Final = 2 + 2 * (NONCE_BYTES + MAX_MESSAGE_BYTES + TAG_BYTES)
 
 
@@ -35,14 +35,14 @@ class ActionHost:
     Args:
         custody: Derives action keys.
         cid: CID of the running action.
-        wallet_secret: Answers the 32 secret bytes of a wallet, given its ``pkpId`` as the action wrote it; raises
-            `KeyRefused` when this key and action may not use it.
-        headers: What the action reads as its headers: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
+        wallet_secret: Returns the 32 secret bytes of a wallet for a ``pkpId`` as the action wrote it. Raises
+            `KeyRefused` when this key and action may not use the wallet.
+        headers: The headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: Makes outbound requests.
         packages: Answers imports; None when no package folder is set.
-        randomness: Where nonces come from; None is the operating system.
-        meter: Watches the credit of whoever pays.
-        account: Whose run it is.
+        randomness: Source of nonces; None is the operating system.
+        meter: Checks the credit of the paying account.
+        account: The account of the run.
     """
 
     def __init__(
@@ -71,17 +71,17 @@ class ActionHost:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Request and correlation id."""
+        """Request id and correlation id."""
         return self._headers
 
     @property
     def account(self) -> str:
-        """Whose run it is."""
+        """The account of the run."""
         return self._account
 
     @property
     def meter(self) -> Meter | None:
-        """Watches the credit of whoever pays."""
+        """Checks the credit of the paying account."""
         return self._meter
 
     async def get_private_key(self, pkp_id: str) -> str:
@@ -93,11 +93,11 @@ class ActionHost:
         return "0x" + self._custody.action_secret(self._cid).hex()
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Any action's compressed public key; needs no permission (specification 1.9)."""
+        """The compressed public key of any action. It needs no permission (specification 1.9)."""
         return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Any action's address; needs no permission (specification 1.9)."""
+        """The address of any action. It needs no permission (specification 1.9)."""
         return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
@@ -117,7 +117,7 @@ class ActionHost:
             raise OperationRefused(f"Encrypt: {error}") from None
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """The reverse of `encrypt`."""
+        """Decrypts a result of `encrypt`."""
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(f"Decrypt: the ciphertext is too long, maximum {_MAX_CIPHERTEXT_CHARS} characters")
         secret = await self._secret(pkp_id)
@@ -129,7 +129,7 @@ class ActionHost:
             raise OperationRefused(f"Decrypt: {error}") from None
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
-        """One outbound request under the network policy."""
+        """Makes one outbound request under the network policy."""
         async with self._turns:
             return await self._network.fetch(request, limits, self._account)
 

@@ -1,4 +1,4 @@
-"""One process of an engine: warmed, then given jobs, one at a time."""
+"""One process of an engine. It is warmed up, and then receives one job at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class StartFailed(RuntimeError):
 
 
 class Isolate(asyncio.Protocol):
-    """The service's end of one isolate.
+    """The service's side of one isolate.
 
     Args:
-        host: Starts and ends its process.
+        host: Starts and ends the process of the isolate.
     """
 
     def __init__(self, host: ProcessHost) -> None:
@@ -45,18 +45,18 @@ class Isolate(asyncio.Protocol):
         """Starts the process and waits until it is warm.
 
         Args:
-            timeout_s: How long it may take.
-            aside: Whether it warms off the cores that are kept for others.
-            reuse: Whether it serves one run after another, and so belongs on all cores once it is warm.
+            timeout_s: Maximum duration of the start, in seconds.
+            aside: Whether it warms up without the reserved cores.
+            reuse: Whether it serves one run after another. It then uses all cores once it is warm.
 
         Raises:
-            StartFailed: It ended or took too long; the text says what it wrote.
+            StartFailed: It ended or took too long. The text contains its output.
         """
         try:
             process = await self._spawn(aside=aside)
             async with asyncio.timeout(timeout_s):
                 await self._ready
-                # The spawner may be slower to tell the id than the process is to be warm.
+                # The process may be warm before the spawner reports its id.
                 await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
             said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
@@ -84,17 +84,17 @@ class Isolate(asyncio.Protocol):
         finally:
             theirs.close()
             if self._transport is None:
-                ours.close()  # nobody has taken it over
+                ours.close()  # no transport owns it
         return process
 
     @property
     def pid(self) -> int | None:
-        """Process id, once known."""
+        """Process id, once it is available."""
         return None if self._process is None else self._process.pid
 
     @property
     def is_copy(self) -> bool:
-        """Whether its process is the copy of a template."""
+        """Whether its process is a copy of a template."""
         return self._process is not None and self._process.is_copy
 
     @property
@@ -104,11 +104,11 @@ class Isolate(asyncio.Protocol):
 
     @property
     def suspended(self) -> bool:
-        """Whether a signal (SIGSTOP) stopped its process; False where the system does not tell."""
+        """Whether a signal (SIGSTOP) stopped its process. False where the system does not report that."""
         return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
-        """Resident memory of the process, or None where the system does not tell."""
+        """Resident memory of the process, or None where the system does not report it."""
         if self._statm < 0:
             return None
         try:
@@ -122,7 +122,7 @@ class Isolate(asyncio.Protocol):
         return None if now is None else max(0, now - self._idle_bytes)
 
     async def most_grown_bytes(self) -> int:
-        """The most resident memory that the process ever held beyond that of the idle spare, 0 where nobody tells."""
+        """Peak resident memory of the process beyond that of the idle spare. 0 where the system does not report it."""
         most = self._most_resident_bytes()
         if most is None:
             how, _ = await self.died()
@@ -130,22 +130,22 @@ class Isolate(asyncio.Protocol):
         return max(0, most - self._idle_bytes)
 
     def _most_resident_bytes(self) -> int | None:
-        """None once the process has ended."""
+        """Peak resident memory. None once the process has ended."""
         if self._statm < 0:
             return 0
         try:
-            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - read while others wait
+            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - others wait during this read
                 line = next(line for line in file if line.startswith("VmHWM:"))
         except (OSError, StopIteration):
             return None
         return int(line.split()[1]) * 1024
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Gives it a job.
+        """Gives the isolate a job.
 
         Args:
             job: The job's frame.
-            on_data: Receives all that it writes.
+            on_data: Receives all output of the isolate.
             on_lost: Called when its channel closes.
         """
         self._on_data, self._on_lost = on_data, on_lost
@@ -154,17 +154,17 @@ class Isolate(asyncio.Protocol):
     def write(self, data: bytes | bytearray) -> None:
         """Sends bytes, which must not change until they are sent.
 
-        They are lost silently when the process is gone, which ``on_lost`` tells.
+        They are lost silently when the process is gone. ``on_lost`` reports that.
         """
         if self._transport is not None:
             self._transport.write(data)
 
     async def drained(self) -> None:
-        """Returns once the process has taken most of what was written, or has gone."""
+        """Waits until the process has read most of the written bytes, or has ended."""
         await self._writable.wait()
 
     def rest(self) -> None:
-        """Nobody listens to it until it is given another job."""
+        """Ignores its output until it is given another job."""
         self._on_data = self._on_lost = None
         self.resume()
         if self._aside and self._process is not None:
@@ -172,7 +172,7 @@ class Isolate(asyncio.Protocol):
             self._host.bring_back(self._process)
 
     def deafen(self) -> None:
-        """Nothing it says from now on is heard, nor that it goes."""
+        """Ignores all further output of the isolate, and its end."""
         self._on_data = self._on_lost = None
         self.pause()
 
@@ -180,24 +180,24 @@ class Isolate(asyncio.Protocol):
         """Gives it a smaller share of the processor from now on.
 
         Args:
-            aside: Whether it also leaves the cores that are kept for others.
+            aside: Whether it also leaves the reserved cores.
         """
         if self._process is not None:
             self._host.lower(self._process, aside=aside)
 
     def step_aside(self) -> None:
-        """Leaves the cores that are kept for others until the end of its run."""
+        """Moves the isolate off the reserved cores until the end of its run."""
         if self._process is not None:
             self._aside = True
             self._host.step_aside(self._process)
 
     def pause(self) -> None:
-        """Stops reading from it, so that it has to wait."""
+        """Stops reading from the isolate, so that it has to wait."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        """Reads again."""
+        """Continues reading."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
@@ -205,7 +205,7 @@ class Isolate(asyncio.Protocol):
         """Waits for the end of the process.
 
         Returns:
-            How it ended, and its last words on standard error.
+            How it ended, and the end of its standard error.
         """
         if self._process is None:
             return Exit(None), ""
@@ -216,7 +216,7 @@ class Isolate(asyncio.Protocol):
         return how, read_error_file(self._errors)
 
     def close(self) -> None:
-        """Ends the process and lets go of everything."""
+        """Ends the process and releases all resources."""
         if self._process is not None:
             self._host.kill(self._process)
         if self._transport is not None:
@@ -238,7 +238,7 @@ class Isolate(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
-        # Not checked: uvloop's transports are no subclass of asyncio's, they only behave like them.
+        # Not checked: uvloop's transports are not subclasses of asyncio's, they only have the same methods.
         self._transport = cast("asyncio.Transport", transport)
 
     def pause_writing(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether the machine is too busy to start another execution (reference facts 8)."""
+"""Load gauge: decides whether the machine is too busy for another execution (reference facts 8)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PRESSURE = Path("/proc/pressure/cpu")
 
 
 class LoadGauge:
-    """Samples load average and CPU pressure, at most once in ``interval_s``.
+    """Samples load average and CPU pressure, at most once per ``interval_s``.
 
     Args:
         multiplier: 1-minute load average per core above which the machine is overloaded.
@@ -19,7 +19,7 @@ class LoadGauge:
         interval_s: Seconds that one sample stays valid.
         clock: Seconds, monotonic.
         load_average: Reads the 1-minute load average; None where the system has none.
-        stalled_us: Reads the total stall time in microseconds; None where the kernel does not tell.
+        stalled_us: Reads the total stall time in microseconds; None where the kernel does not report it.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class LoadGauge:
         stalled = self._stalled_us()
         pressure = 0.0
         if stalled is not None and self._stalled_before is not None and self._sampled_at is not None:
-            # Over a long pause between samples this is the mean, which forgets a burst; the load average remembers it.
+            # After a long pause between samples this is the mean, which hides a burst. The load average still shows it.
             pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
         self._sampled_at, self._stalled_before = now, stalled
         self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
@@ -69,7 +69,7 @@ def read_load_average() -> float | None:
 
 
 def read_stalled_us() -> int | None:
-    """Microseconds that some task has waited for a CPU since boot, or None where the kernel does not tell."""
+    """Microseconds in which some task waited for a CPU since boot, or None where the kernel does not report them."""
     try:
         text = PRESSURE.read_text(encoding="ascii")
     except OSError:

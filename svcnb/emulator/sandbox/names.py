@@ -1,4 +1,4 @@
-"""The names that actions see, as an isolate receives them."""
+"""Names that actions see, in the form that an isolate receives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 
 def names_json(words: Vocabulary) -> str:
-    """The names of the namespace and its functions, as JSON text; what a process is warmed with."""
+    """The names of the namespace and its functions, as JSON text. A process is warmed up with it."""
     return json.dumps(
         {
             "namespace": words.namespace,

@@ -1,4 +1,4 @@
-"""Outbound requests of actions: made for real, refused, recorded, or answered from a recording."""
+"""Outbound requests of actions. The policy decides whether they are sent, refused, recorded or replayed."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
 
 _MAX_REDIRECTS = 20  # WHATWG Fetch, HTTP-redirect fetch
 _CONNECT_S = 10.0
-# Set by the client itself for each hop, or meaningless past it.
+# Headers that the client sets for each hop, or that have no meaning after it.
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
 _NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
 
 
 class Network:
-    """Makes the outbound requests of all executions.
+    """HTTP client for the outbound requests of all executions.
 
     Args:
-        policy: ``allow``, ``deny``, ``record`` (allow, and write down), or ``replay`` (only what was written down).
+        policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded answers).
         file: The recording.
-        addresses: Which addresses may be connected to; only public ones when None. Redirects are checked too.
+        addresses: Addresses to which connections are allowed. Only public ones when None. Redirects are checked too.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Network:
         return None if self._recording is None else self._recording.path
 
     def configure(self, policy: Policy, file: Path | None = None) -> None:
-        """Changes the policy from now on; a replay starts from the beginning.
+        """Changes the policy for later requests. A replay starts from the beginning.
 
         Raises:
             ValueError: The policy is unknown, or needs a file.
@@ -86,7 +86,7 @@ class Network:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of large answers that runs have not taken yet."""
+        """Bytes of large answers that runs have not received yet."""
         return self._held.held
 
     async def close(self) -> None:
@@ -96,20 +96,20 @@ class Network:
             await client.aclose()
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits, account: str = "") -> FetchResponse:
-        """Makes one request, or answers it, as the policy says.
+        """Makes one request, or answers it, as the policy requires.
 
         Args:
             request: The request.
-            limits: What the run may use.
-            account: Whose run it is.
+            limits: Limits of the run.
+            account: The account of the run.
 
         Raises:
-            OperationRefused: The policy forbids it, or it failed; becomes a TypeError inside the action.
+            OperationRefused: The policy forbids the request, or it failed. The action gets a TypeError.
         """
         parts = urlsplit(request.url)
         if parts.scheme not in {"http", "https"}:
             raise _refused(f"the scheme {parts.scheme!r} is not supported, use http or https")
-        policy, recording = self.policy, self._recording  # which may change while an answer is waited for
+        policy, recording = self.policy, self._recording  # these may change during the request
         if policy == "deny":
             raise _refused("outbound requests are switched off (network policy 'deny')")
         if policy == "replay" and recording is not None:
@@ -171,7 +171,7 @@ class Network:
     async def _read(
         self, response: httpx.Response, max_bytes: int, account: str
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
-        """The body, and what gives back the room that it takes. A large one waits for room before it is read on."""
+        """The body, and functions that release its memory budget. A large body waits for budget before each read."""
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()
         try:
@@ -179,7 +179,7 @@ class Network:
             async for chunk in decoded(response.aiter_raw(SMALL_ANSWER_BYTES), coding):
                 data += chunk
                 if len(data) > max_bytes:
-                    raise _refused(  # noqa: TRY301 - what is held is given back here
+                    raise _refused(  # noqa: TRY301 - the budget is released here
                         f"the answer is longer than {max_bytes} bytes"
                     )
                 if not held and len(data) > SMALL_ANSWER_BYTES:
@@ -189,12 +189,12 @@ class Network:
         except BaseException:
             for give_back in held:
                 give_back()
-            data = bytearray()  # the error refers to this frame, and may live long
+            data = bytearray()  # the error refers to this frame, and may be kept for long
             raise
         return data if held else bytes(data), held
 
     async def _get_client(self) -> httpx.AsyncClient:
-        # Made in a thread: loading httpx and the system's certificates takes half a second.
+        # Created in a thread, because loading httpx and the system's certificates takes half a second.
         async with self._making:
             if self._client is None:
                 self._client = await in_thread(self._new_client)
@@ -205,11 +205,11 @@ class Network:
 
         import httpx
 
-        # One client serves all executions: it must carry nothing from one to the next.
+        # One client serves all executions: it must not carry data from one to the next.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         return httpx.AsyncClient(
             transport=_checked_transport(self._addresses),
-            trust_env=False,  # the transport reads the environment's proxies, and checks addresses before they do
+            trust_env=False,  # the transport reads the environment's proxies, and checks addresses first
             cookies=no_cookies,
             max_redirects=_MAX_REDIRECTS,
             timeout=httpx.Timeout(None, connect=_CONNECT_S, pool=_CONNECT_S),
@@ -222,7 +222,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
     import httpx
 
-    # No connection is used twice: each would be found by the address that it leads to, whatever name was checked then.
+    # No connection is reused: the pool finds one by its address, whatever host name was checked when it was made.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
     def transport(proxy: str | None = None) -> httpx.AsyncHTTPTransport:
@@ -236,7 +236,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
     }
 
     class CheckedTransport(httpx.AsyncBaseTransport):
-        """Connects to the very address that was checked, so that a second look-up cannot differ."""
+        """Connects to the exact address that was checked, so that a second look-up cannot return another one."""
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             host = request.url.host
@@ -262,7 +262,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
 
 def _once(work: Callable[[], None]) -> Callable[[], None]:
-    """Work that is done the first time only."""
+    """Wraps a function so that only the first call has an effect."""
     left = [work]
 
     def do() -> None:
@@ -273,14 +273,14 @@ def _once(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def _announced(response: httpx.Response, max_bytes: int) -> int:
-    """How much room a body may take: its length where that is known, else the most."""
+    """The memory budget of a body: its length if known, else the maximum."""
     length = response.headers.get("content-length", "")
     plain = "content-encoding" not in response.headers
     return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
 
 
 def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
-    """A request with its host replaced by an address; the header ``Host`` and the certificate's name stay."""
+    """A request with its host replaced by an address. The ``Host`` header and the certificate's name stay unchanged."""
     import httpx
 
     return httpx.Request(

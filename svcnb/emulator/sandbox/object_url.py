@@ -1,10 +1,10 @@
-"""Addresses of scripts of the package, for workers of the page of a browser."""
+"""Object URLs of the package's scripts, for workers in a browser page."""
 
 from __future__ import annotations
 
 
 def object_url(script: bytes) -> str:
-    """An address under which this page finds a script."""
+    """Creates a URL under which this page finds a script."""
     from js import URL, Blob, Object
     from pyodide.ffi import to_js
 
@@ -14,7 +14,7 @@ def object_url(script: bytes) -> str:
 
 
 def revoke(url: str) -> None:
-    """Ends an address of `object_url`."""
+    """Revokes a URL from `object_url`."""
     from js import URL
 
     URL.revokeObjectURL(url)

@@ -1,6 +1,6 @@
 """Packages that actions import, from a folder on this machine (reference facts 5.5).
 
-The service fetches pinned ES modules from a public network of npm packages. The emulator takes them from a folder
+The service fetches pinned ES modules from a public network of npm packages. The emulator reads them from a folder
 instead, so that lessons and tests work without internet:
 
 ```
@@ -10,8 +10,8 @@ packages/
   @noble/hashes@1.8.0/sha256.js        import { sha256 } from "@noble/hashes@1.8.0/sha256.js"
 ```
 
-Modules may import each other: relatively, by a pinned name, or as the network writes it (`/npm/name@1.2.3/+esm`). What
-is loaded for the first time is written into ``integrity.json``; from then on a changed file is refused.
+Modules may import each other: relatively, by a pinned name, or in the form of the network (`/npm/name@1.2.3/+esm`). At
+its first load, the hash of a module is written into ``integrity.json``. From then on a changed file is refused.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Packages:
     """A folder of pinned packages.
 
     Args:
-        folder: The folder; it need not exist until something is imported.
+        folder: The folder. It need not exist until something is imported.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +53,7 @@ class Packages:
             importer: Canonical name of the module that imports it, None for the action itself.
 
         Raises:
-            OperationRefused: It is not pinned, not in the folder, too large, or not what it was; the text names it.
+            OperationRefused: The module is not pinned, missing, too large, or changed. The text names it.
         """
         wanted, _, fragment = specifier.partition("#")
         package, path = self._resolve(wanted, importer, specifier)
@@ -108,10 +108,10 @@ class Packages:
         pins = self._pins()
         pinned = pins.get(name)
         if pinned is None:
-            # Trust on first use. A folder that cannot be written keeps working, unpinned.
+            # Trust on first use. A read-only folder still works, without pins.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
-                # Emulators may share a folder: whoever reads meanwhile sees the old file or the new one.
+                # Emulators may share a folder. A concurrent reader sees either the old file or the new one.
                 draft = self._folder / f".{PINS}-{secrets.token_hex(8)}"
                 draft.write_text(text, encoding="utf-8")
                 draft.replace(self._folder / PINS)

@@ -1,4 +1,4 @@
-"""The engine `fast` in the page of a browser: the same image, in web workers instead of processes."""
+"""Engine `fast` in a browser page: the same image, in web workers instead of processes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 WORKERS: Final = 2
-"""Most workers, each with 10 MB of code and image."""
+"""Maximum of workers, each with 10 MB of code and image."""
 _START_S: Final = 120.0
 
 
 class PageEngine:
-    """Runs actions in workers of the page.
+    """Engine that runs actions in workers of the page.
 
     Args:
         limits: Limits that a run may tighten.
-        concurrency: Runs at once, at most `WORKERS`.
+        concurrency: Maximum of runs at the same time, at most `WORKERS`.
         vocabulary: Names that actions see.
     """
 
@@ -44,13 +44,13 @@ class PageEngine:
         self._stopped = True
 
     async def prepare(self) -> None:
-        """Begins to warm a worker; returns at once."""
+        """Starts to warm up a worker and returns at once."""
         self._stopped = False
         if self._warming is None:
             self._warming = asyncio.create_task(self._new(), name="svcnb-engine-worker")
 
     async def start(self) -> None:
-        """As `prepare`."""
+        """Same as `prepare`."""
         self._stopped = False
 
     async def stop(self) -> None:
@@ -86,11 +86,11 @@ class PageEngine:
                 self._give(isolate, again=outcome is not None and session.answered)
 
     async def is_reachable(self) -> bool:
-        """Whether it runs."""
+        """Whether the engine is running."""
         return not self._stopped
 
     def state(self) -> EngineState:
-        """Where the engine stands."""
+        """State of the engine."""
         return EngineState(
             name=NAME,
             ready=len(self._idle),

@@ -1,4 +1,4 @@
-"""One worker of the engine `fast` in the page of a browser: as `svcnb.emulator.sandbox.isolate.Isolate`."""
+"""One worker of the engine `fast` in a browser page. See `svcnb.emulator.sandbox.isolate.Isolate`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUNDLE: Final = STATIC / "fast_page.js"
 
 
 class PageIsolate:
-    """The service's end of one worker. Ending the worker ends whatever its run does."""
+    """The service's side of one worker. Ending the worker also ends its run."""
 
     def __init__(self) -> None:
         self._worker: Any = None
@@ -30,8 +30,8 @@ class PageIsolate:
         """Starts the worker and waits until it is warm.
 
         Args:
-            names: What actions call the service, as JSON.
-            timeout_s: How long it may take.
+            names: The names that actions see, as JSON.
+            timeout_s: Maximum duration of the start, in seconds.
 
         Raises:
             StartFailed: It failed or took too long.
@@ -67,15 +67,15 @@ class PageIsolate:
         return self._worker is not None and self._ready.done()
 
     def grown_bytes(self) -> int | None:
-        """None: a browser does not show it. The engine has a limit of its own."""
+        """None: a browser does not report it. The engine has a limit of its own."""
         return None
 
     async def most_grown_bytes(self) -> int:
-        """0, as above."""
+        """0, for the same reason."""
         return 0
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Gives it a job; arguments as of `Isolate.begin`."""
+        """Gives the worker a job. Arguments are those of `Isolate.begin`."""
         self._on_data, self._on_lost = on_data, on_lost
         self.write(job)
 
@@ -87,27 +87,27 @@ class PageIsolate:
             self._worker.postMessage(to_js(data))
 
     async def drained(self) -> None:
-        """Returns at once: the browser holds what was sent."""
+        """Returns at once, because the browser buffers the bytes."""
 
     def rest(self) -> None:
-        """No one listens to it until it is given another job."""
+        """Ignores its output until it is given another job."""
         self._on_data = self._on_lost = None
         self._held = None
 
     def deafen(self) -> None:
-        """Nothing it says from now on is heard."""
+        """Ignores all further output."""
         self.rest()
 
     def lower(self, *, aside: bool) -> None:
-        """Nothing: a browser shares its cores as it likes."""
+        """Does nothing: a browser schedules its workers without control by a page."""
 
     def pause(self) -> None:
-        """Keeps what it says until `resume`."""
+        """Buffers the output until `resume`."""
         if self._held is None:
             self._held = []
 
     def resume(self) -> None:
-        """Hears what was kept."""
+        """Delivers the buffered output."""
         held, self._held = self._held or [], None
         for data in held:
             self._hear(data)

@@ -1,4 +1,4 @@
-"""Warm spares: isolates that are ready before anybody asks."""
+"""Pool of warm isolates, which are started before they are needed."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _LOG = logging.getLogger(__name__)
 
 _START_S = 30.0
 _FAILURES_TO_OPEN = 5
-_ANSWER_S = 2.0  # a spawner that works answers a ping within milliseconds
+_ANSWER_S = 2.0  # a working spawner answers a ping within milliseconds
 _OPEN_S = 60.0  # reference facts 5.8
 _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
-_WARMING_S = 0.08  # processor time of a spare before it does anything
-# A run that comes and goes within this gives its place to the next: another process would only make both slower.
+_WARMING_S = 0.08  # processor time that a spare uses before its first job
+# A run that ends within this time makes its process available to the next. Another process would only slow both down.
 _PATIENCE_S = 0.05
 
 
 class Pool:
-    """Keeps isolates warm and hands each out once.
+    """Keeps isolates warm and hands each one out once.
 
     Args:
-        new_host: Makes the host that starts processes; called again when one is lost.
-        spares: How many to keep ready. Of two and more, the last is for accounts that used not clearly more than others
-            lately; while several accounts want them, only for a run that is its account's only one. While they run low,
-            up to four times as many are kept, until there were enough for half a minute.
-        shares: What accounts used lately.
-        runs_of: How many runs an account has under way, those that wait for an isolate included.
-        reuse: Whether isolates come back by `give`. Those on loan then count as kept, and more are started only for
+        new_host: Creates the host that starts processes. It is called again when a host is lost.
+        spares: How many to keep ready. Of two and more, the last is reserved for accounts that did not use clearly more
+            than others recently. While several accounts want isolates, it is reserved for a run that is its account's
+            only one. When spares run low, up to four times as many are kept, until there were enough for half a minute.
+        shares: Recent use by each account.
+        runs_of: How many unfinished runs an account has, including those that wait for an isolate.
+        reuse: Whether isolates are returned by `give`. Those in use then count as kept, and more are started only for
             runs that have waited for some time.
-        idle: How many of them to keep until the first run, and when there was none for half a minute; None is all.
+        idle: How many of them to keep until the first run, and after half a minute without a run. None means all.
         clock: Seconds, monotonic.
     """
 
@@ -70,7 +70,7 @@ class Pool:
         self._ready: deque[Isolate] = deque()
         self._waiting: list[tuple[str, asyncio.Future[Isolate]]] = []
         self._starting: set[asyncio.Task[None]] = set()
-        # Two at a time on two cores: more would only make each slower.
+        # Two at a time on two cores: more would only slow each other down.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures = 0
         self._last_failure = ""
@@ -84,21 +84,21 @@ class Pool:
 
     @property
     def ready(self) -> int:
-        """Spares that can be handed out."""
+        """How many spares are available."""
         return sum(isolate.usable for isolate in self._ready)
 
     @property
     def waiting(self) -> int:
-        """Runs that wait for a spare."""
+        """How many runs wait for a spare."""
         return len(self._waiting)
 
     @property
     def available(self) -> bool:
-        """False while the circuit breaker is open: starting failed again and again."""
+        """False while the circuit breaker is open, because starts failed repeatedly."""
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Whether the process that starts isolates works and no spare is stopped."""
+        """Whether the process that starts isolates works and no spare is stopped by a signal."""
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
@@ -109,17 +109,17 @@ class Pool:
         return self._host is not None and await self._host.answers(_ANSWER_S)
 
     def start(self, spares: int | None = None) -> None:
-        """Begins to fill in the background.
+        """Starts to fill the pool in the background.
 
         Args:
-            spares: How many to begin with, as many as when idle when None. Called again, there may only be more.
+            spares: How many to start with; when None, as many as while idle. A later call may only raise the number.
         """
         self._stopped = False
         self._target = max(self._target, self._idle if spares is None else spares)
         self._fill()
 
     async def stop(self) -> None:
-        """Ends all spares; whoever waits gets `EngineUnavailable`."""
+        """Ends all spares. Waiting callers get `EngineUnavailable`."""
         self._stopped = True
         for timer in (self._calm, self._refill):
             if timer is not None:
@@ -137,13 +137,13 @@ class Pool:
             await host.stop()
 
     async def take(self, account: str = "") -> Isolate:
-        """A warm isolate for one job; the caller closes it.
+        """Returns a warm isolate for one job. The caller closes it.
 
         Args:
-            account: Who asks; who used the least lately gets the next.
+            account: The account of the run. The account with the least recent use gets the next isolate.
 
         Raises:
-            EngineUnavailable: None can be started.
+            EngineUnavailable: No isolate can be started.
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine does not run")
@@ -174,7 +174,7 @@ class Pool:
                 self._waiting.remove(entry)
 
     def give(self, isolate: Isolate, *, again: bool) -> None:
-        """Takes an isolate back that `take` handed out.
+        """Returns an isolate that `take` handed out.
 
         Args:
             isolate: The isolate.
@@ -191,7 +191,7 @@ class Pool:
         self._fill()
 
     def _take_back(self, isolate: Isolate) -> None:
-        """Whoever waited for it left in the moment it came: it is as good as new, for whoever waits next."""
+        """Puts back an unused isolate whose caller was cancelled at the moment it was handed out."""
         self._lent -= self._reuse
         if isolate.usable and not self._stopped:
             self._ready.appendleft(isolate)
@@ -218,7 +218,7 @@ class Pool:
         return isolate
 
     def _grow(self) -> None:
-        """Spares run low: more of them from now on, since warming one takes longer than most runs."""
+        """Raises the number of spares when they run low, because warming one takes longer than most runs."""
         self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
 
@@ -232,7 +232,7 @@ class Pool:
             isolate.close()
 
     def _fill_soon(self) -> None:
-        """Starting a process is work for a whole core: a run that has just begun comes first, if there are others."""
+        """Fills the pool, with a delay if spares are left: starting a process uses a core that a new run needs."""
         if not self._ready:
             self._fill()
         elif self._refill is None:
@@ -245,7 +245,8 @@ class Pool:
         if self._stopped or self._clock() < self._open_until:
             return
         no_hurry = self._is_no_hurry()
-        # The very first compiles what the others find compiled, in half the time: beside it they would do that, too.
+        # The first process writes the code cache, and the others then start in half the time. Started with it, they
+        # would compile, too.
         at_once = 1 if no_hurry or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - self._lent - len(self._ready) - len(self._starting)
@@ -255,7 +256,7 @@ class Pool:
             task.add_done_callback(self._added)
 
     def _is_no_hurry(self) -> bool:
-        """Whether only accounts that used clearly more than others want spares: the others keep a core meanwhile."""
+        """Whether only accounts with clearly more use than others want spares. The others then keep a core."""
         if not self._shares.contested:
             return False
         return all(self._shares.greedy(account) for account, _ in self._waiting) if self._waiting else self.ready > 0
@@ -271,14 +272,14 @@ class Pool:
         except StartFailed:
             if host.alive:
                 raise
-            return  # lost with all that it was starting, which counts as one failure: see `_lost`
+            return  # the host was lost with all its starting isolates, which counts as one failure: see `_lost`
         self.started += 1
         self._failures = 0
         self._ready.append(isolate)
         self._serve()
 
     def _serve(self) -> None:
-        """Hands spares to whoever waits, the account that used the least lately first."""
+        """Hands spares to waiting callers, the account with the least recent use first."""
         while self._waiting:
             entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting[0]))
             account, place = entry
@@ -316,7 +317,7 @@ class Pool:
                 place.set_exception(EngineUnavailable(text))
 
     def _lost(self) -> None:
-        """The host is gone and took every isolate with it."""
+        """Handles the loss of the host, which ended every isolate."""
         _LOG.warning("the process that starts isolates was lost; another takes its place")
         self._host = None
         while self._ready:

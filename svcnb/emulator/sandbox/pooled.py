@@ -1,4 +1,4 @@
-"""What the engines have in common: processes from a pool, a gate before them, and a watch over what runs."""
+"""Base class of the engines: a pool of processes, an admission limit, and checks of the running actions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ STATIC = Path(__file__).with_name("static")
 # Deno maps about 750 MiB of data segment before it runs anything (measured with 2.9.8).
 DENO_DATA_MIB = 772
 _LOOK_S = 0.03
-# No lock file is needed, since nothing can come from elsewhere: code is read from the bundle alone, and --no-remote,
-# --no-npm and --cached-only refuse every https:, jsr: and npm: module.
+# No lock file is needed, because no code comes from elsewhere. Only the bundle is read, and --no-remote, --no-npm and
+# --cached-only refuse every https:, jsr: and npm: module.
 FLAGS = (
     "--quiet",
     "--no-prompt",
@@ -40,21 +40,21 @@ _BLANK = frozenset(" \t\n\r\f\v")
 
 
 class PooledEngine(ABC):
-    """Runs actions in processes of its own, each of which is warm before it is needed.
+    """Engine that runs actions in processes of its own, which are warmed up in advance.
 
     Args:
-        limits: Limits that processes are prepared for; a run may have tighter ones.
-        name: What it is called in settings and traces.
+        limits: Limits for which processes are prepared; a run may have tighter ones.
+        name: Its name in settings and traces.
         bootstrap: The bundle that processes run.
-        beside: Names of the files that it needs in its folder.
+        beside: Names of the files that the bundle needs in its folder.
         spares: Warm processes to keep.
-        concurrency: Runs at once; more wait in line, and one account never has all places.
+        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
         vocabulary: Names that actions see.
         reuse: Whether a process serves one run after another.
-        idle: How many of them to keep while nothing runs; None is all.
+        idle: How many of them to keep while nothing runs. None means all.
 
     Raises:
-        PartMissing: Deno or the bundle is not on this machine.
+        PartMissing: Deno or the bundle is not installed.
     """
 
     def __init__(
@@ -91,19 +91,19 @@ class PooledEngine(ABC):
     @property
     @abstractmethod
     def _brief_s(self) -> float:
-        """Seconds after which a run has to let others go first."""
+        """Seconds after which a run gets a lower priority than others."""
 
     @abstractmethod
     def _command(self, bootstrap: Path) -> list[str]:
-        """What starts one process."""
+        """Command line of one process."""
 
     def _template_command(self, bootstrap: Path) -> list[str] | None:  # noqa: ARG002 - for engines that have one
-        """What starts a process that makes warm copies of itself; None when there is none."""
+        """Command line of a process that makes warm copies of itself. None when the engine does not use one."""
         return None
 
     @abstractmethod
     def _resource_limits(self) -> dict[str, int]:
-        """What bounds one process, by the names of the module ``resource``."""
+        """Resource limits of one process, by the names of the module ``resource``."""
 
     @abstractmethod
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
@@ -111,15 +111,15 @@ class PooledEngine(ABC):
 
     @abstractmethod
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:
-        """Takes leave of an isolate whose run is over."""
+        """Releases an isolate after its run."""
 
     async def prepare(self) -> None:
-        """Begins with one process, which leaves the machine to whatever else is starting; `start` follows."""
+        """Starts one process, which leaves the machine free for other parts that are starting. `start` follows."""
         self._stopped = False
         self._pool.start(spares=1)
 
     async def start(self) -> None:
-        """Begins to warm up in the background; returns at once."""
+        """Starts to warm up in the background and returns at once."""
         self._stopped = False
         self._pool.start()
 
@@ -147,7 +147,7 @@ class PooledEngine(ABC):
         return not self._stopped and await self._pool.reachable()
 
     def state(self) -> EngineState:
-        """Where the engine stands."""
+        """State of the engine."""
         return EngineState(
             name=self._name,
             ready=self._pool.ready,
@@ -165,11 +165,11 @@ class PooledEngine(ABC):
         try:
             if self._shares.greedy(host.account):
                 if self._reuse:
-                    isolate.step_aside()  # and back when its run is over; niceness could not be taken back
+                    isolate.step_aside()  # until the end of its run; niceness could not be undone
                 else:
                     session.give_way(aside=True)
             await session.begin(source, params)
-            # What follows is done while the isolate works already.
+            # The isolate works already while this part runs.
             self._sessions.add(session)
             self._look_after()
             outcome = await session.end(waited_s)
@@ -183,7 +183,7 @@ class PooledEngine(ABC):
             self._watch = asyncio.ensure_future(self._look_at_sessions())
 
     async def _look_at_sessions(self) -> None:
-        # The heap has V8's own limit; this one also sees what lies beside the heap, such as large buffers.
+        # V8 limits the heap. This limit also includes memory outside of the heap, such as large buffers.
         while self._sessions:
             await asyncio.sleep(_LOOK_S)
             for session in list(self._sessions):
@@ -194,7 +194,7 @@ class PooledEngine(ABC):
 
     def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         folder = Path(tempfile.mkdtemp(prefix="svcnb-engine-"))
-        # Stacks that an action reads name this neutral folder instead of the place of the installation.
+        # Stack traces that an action reads contain this neutral folder instead of the path of the installation.
         for name in (self._bootstrap.name, *self._beside):
             file = self._bootstrap.with_name(name)
             if file.is_file():
@@ -204,7 +204,7 @@ class PooledEngine(ABC):
             self._command(bootstrap),
             template=self._template_command(bootstrap),
             env={
-                "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, kept between spares
+                "DENO_DIR": str(folder / "cache"),  # compiled code of the bootstrap, shared by spares
                 "DENO_NO_UPDATE_CHECK": "1",
                 "LANG": "en_US.UTF-8",
                 "NO_COLOR": "1",
@@ -218,12 +218,12 @@ class PooledEngine(ABC):
 
 
 def is_blank(source: str) -> bool:
-    """Whether a source holds ASCII whitespace alone."""
+    """Whether a source contains only ASCII whitespace."""
     return not source.strip("".join(_BLANK))
 
 
 def nothing_to_do(engine: str) -> Outcome:
-    """Code of ASCII whitespace alone succeeds and does nothing (reference facts 5.1)."""
+    """Outcome of a source of ASCII whitespace alone: it succeeds and does nothing (reference facts 5.1)."""
     trace = Trace(engine)
     trace.add("start")
     trace.add("end", ok=True)

@@ -1,4 +1,4 @@
-"""The emulator's end of the spawner: starts, ends and hears about the processes of an engine."""
+"""Client of the spawner: starts, ends and monitors the processes of an engine."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Exit(NamedTuple):
 
     Attributes:
         status: Exit code, negative for a signal; None when it could not be started.
-        cpu_s: Processor seconds it used.
-        held_bytes: The most resident memory that it had.
+        cpu_s: Processor seconds that it used.
+        held_bytes: Its peak resident memory.
         reason: Why it could not be started, or was lost.
     """
 
@@ -37,25 +37,25 @@ class Exit(NamedTuple):
 
 
 class Process:
-    """One process that the spawner started or is about to."""
+    """A process that the spawner has started or will start."""
 
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
         self.is_copy = False
-        """Whether it is the copy of a template."""
+        """Whether it is a copy of a template."""
         self.begun: asyncio.Future[None] = loop.create_future()
-        """Done once the id is known, or will never be."""
+        """Done once the id is available, or will never be."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
     def begin(self, pid: int, *, is_copy: bool) -> None:
-        """Notes its id."""
+        """Records its id."""
         self.pid, self.is_copy = pid, is_copy
         if not self.begun.done():
             self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
-        """Notes that it is gone."""
+        """Records its end."""
         if not self.begun.done():
             self.begun.set_result(None)
         if not self.exited.done():
@@ -63,16 +63,17 @@ class Process:
 
 
 class ProcessHost:
-    """Starts processes of one kind through a spawner of its own.
+    """Starts processes of one kind through its own spawner.
 
     Args:
         argv: Command line of every process.
-        template: Command line of a process that makes copies of itself, which are used once it is warm; None is none.
+        template: Command line of a process that makes copies of itself, which are used once it is warm. None to start
+            each process anew.
         env: Their whole environment.
         cwd: Their folder.
         limits: Resource limits by the names of the module ``resource``.
-        remove: Folder that is removed when all is over, also when the emulator is killed.
-        on_lost: Called once when the spawner itself is gone without having been stopped.
+        remove: Folder that is removed after the last process has ended, also when the emulator is killed.
+        on_lost: Called once when the spawner has ended without a stop.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class ProcessHost:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the spawner, None while there is none."""
+        """Process id of the spawner, None while it is not running."""
         return None if self._spawner is None else self._spawner.pid
 
     def start(self) -> None:
@@ -127,7 +128,7 @@ class ProcessHost:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # an interrupt from the keyboard is the emulator's to handle
+                start_new_session=True,  # the emulator handles an interrupt from the keyboard
                 env={},
             )
         except OSError:
@@ -144,12 +145,12 @@ class ProcessHost:
         """Starts a process.
 
         Args:
-            channel: Becomes its standard input and output; the caller closes its own copy.
+            channel: The standard input and output of the process. The caller closes its own copy.
             errors: Descriptor of its standard error.
-            aside: Whether it begins off the cores that are kept for others.
+            aside: Whether it starts without the reserved cores.
 
         Returns:
-            The process; whether it lives is told by ``exited``.
+            The process. Its attribute ``exited`` reports its end.
 
         Raises:
             OSError: The spawner is gone.
@@ -162,13 +163,13 @@ class ProcessHost:
             self._send({"spawn": process.token, "aside": aside}, [channel.fileno(), errors])
         except OSError as error:
             del self._processes[process.token]
-            if isinstance(error, ConnectionError):  # seen here before the event loop tells it
+            if isinstance(error, ConnectionError):  # visible here before the event loop reports it
                 self._lose()
             raise
         return process
 
     def kill(self, process: Process) -> None:
-        """Ends a process by signal; nothing it does can prevent that."""
+        """Ends a process by a signal that it cannot prevent."""
         self._order("kill", process)
 
     def lower(self, process: Process, *, aside: bool) -> None:
@@ -176,20 +177,20 @@ class ProcessHost:
 
         Args:
             process: The process.
-            aside: Whether it also leaves the cores that are kept for others.
+            aside: Whether it also leaves the reserved cores.
         """
         self._order("lower", process, aside=aside)
 
     def bring_near(self, process: Process) -> None:
-        """Takes its main thread to the cores that are kept for others, where it will wake without having to wait."""
+        """Moves its main thread to the reserved cores, where it wakes without delay."""
         self._order("near", process)
 
     def step_aside(self, process: Process) -> None:
-        """Takes it off the cores that are kept for others, until `bring_back`."""
+        """Moves it off the reserved cores, until `bring_back`."""
         self._order("off", process)
 
     def bring_back(self, process: Process) -> None:
-        """Lets it use all cores again."""
+        """Allows it to use all cores again."""
         self._order("back", process)
 
     async def answers(self, timeout_s: float) -> bool:
@@ -211,14 +212,14 @@ class ProcessHost:
         return self.alive
 
     async def stop(self) -> None:
-        """Ends every process and the spawner, and waits until they are gone."""
+        """Ends every process and the spawner, and waits until they have ended."""
         self._disconnect("the engine was stopped")
         spawner, self._spawner = self._spawner, None
         if spawner is not None:
             try:
                 await asyncio.to_thread(spawner.wait, _STOP_S)
             except subprocess.TimeoutExpired:
-                spawner.kill()  # its children are tied to it by the kernel
+                spawner.kill()  # the kernel ends its children with it
                 spawner.wait()
                 self._remove_folder()
 
@@ -252,7 +253,7 @@ class ProcessHost:
             self._hear(json.loads(line))
 
     def _lose(self) -> None:
-        """The spawner is gone without having been stopped."""
+        """Handles the end of the spawner without a stop."""
         spawner, self._spawner = self._spawner, None
         if sys.platform != "linux":
             self._end_orphans()
@@ -264,12 +265,12 @@ class ProcessHost:
         self._on_lost()
 
     def _remove_folder(self) -> None:
-        """The last duty of a spawner that could not do it."""
+        """Removes the folder for a spawner that could not do it."""
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
 
     def _end_orphans(self) -> None:
-        """Where the kernel ties no child to its parent, what a lost spawner left behind is ended here."""
+        """Ends the children of a lost spawner on systems where the kernel does not end them with their parent."""
         for process in self._processes.values():
             if process.pid is not None:
                 with contextlib.suppress(OSError):
@@ -302,7 +303,7 @@ class ProcessHost:
 
 
 def error_file() -> int:
-    """A descriptor without a name for a process to write its last words to; at most what its size limit allows."""
+    """A descriptor of a nameless file for the standard error of a process. Its size limit bounds the file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("stderr", os.MFD_CLOEXEC)
     import tempfile
@@ -312,7 +313,7 @@ def error_file() -> int:
 
 
 def read_error_file(descriptor: int, limit: int = 16_384) -> str:
-    """What was written to an `error_file`, at most ``limit`` bytes of its end; nothing when there is none (-1)."""
+    """The last ``limit`` bytes at most of an `error_file`. Empty when the descriptor is -1."""
     if descriptor < 0:
         return ""
     size = os.fstat(descriptor).st_size

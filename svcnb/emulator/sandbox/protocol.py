@@ -1,4 +1,4 @@
-"""What the service knows of an engine that runs actions, and what an engine knows of the service."""
+"""Interfaces between the service and the engines that run actions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class EngineUnavailable(RuntimeError):
 
 
 class OperationRefused(Exception):
-    """A host operation ends with an error inside the action, which may catch it.
+    """A host operation fails with an error inside the action, which may catch it.
 
     Args:
-        message: Text of the JavaScript error; never holds a secret.
+        message: Text of the JavaScript error. It never contains a secret.
         name: Class of the JavaScript error.
     """
 
@@ -32,7 +32,7 @@ class OperationRefused(Exception):
 
 
 class FetchRequest(NamedTuple):
-    """One outbound request as an action made it.
+    """One outbound request of an action.
 
     Attributes:
         method: Upper-case HTTP method.
@@ -55,11 +55,11 @@ class FetchResponse(NamedTuple):
     Attributes:
         status: HTTP status from 200 to 599.
         status_text: Reason phrase, often empty.
-        headers: Name and value pairs; content encodings are already undone.
+        headers: Name and value pairs; content encodings are already removed.
         body: The whole body; a large one is not copied into `bytes`.
         url: Address after redirects.
         redirected: Whether there was a redirect.
-        held: What to call when the body is not held any more, to give back its room.
+        held: Functions to call when the body is no longer held, to release its memory budget.
     """
 
     status: int
@@ -72,11 +72,11 @@ class FetchResponse(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """Watches whether a run can still be paid.
+    """Checks whether the account can still pay for a run.
 
     Attributes:
-        every_s: Seconds between two looks.
-        lasts: Asked with the seconds that the run has taken so far; False ends it.
+        every_s: Seconds between two checks.
+        lasts: Called with the seconds that the run has taken so far. False ends the run.
     """
 
     every_s: float
@@ -84,22 +84,22 @@ class Meter(NamedTuple):
 
 
 class Host(Protocol):
-    """The operations that an action may ask for. An engine counts them; a host decides whether they are allowed.
+    """Operations that an action may request. An engine counts them; a host decides whether they are allowed.
 
     Each may raise `OperationRefused`, which becomes an ordinary error inside the action.
     """
 
     @property
     def headers(self) -> dict[str, str]:
-        """Request and correlation id (reference facts 2.8)."""
+        """Request id and correlation id (reference facts 2.8)."""
 
     @property
     def account(self) -> str:
-        """Whose run it is. Accounts share what an engine has; runs of one account only wait for each other."""
+        """The account of the run. Accounts share an engine, and runs of one account only wait for each other."""
 
     @property
     def meter(self) -> Meter | None:
-        """Watches the credit of whoever pays for the run; None when nobody does."""
+        """Checks the credit of the paying account. None when no account pays."""
 
     async def get_private_key(self, pkp_id: str) -> str:
         """A wallet's private key, ``0x`` and 64 hex digits."""
@@ -117,10 +117,10 @@ class Host(Protocol):
         """AES-256-GCM under a wallet's secret (reference facts 4.4)."""
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """The reverse of `encrypt`."""
+        """Decrypts a result of `encrypt`."""
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
-        """One outbound request under the network policy."""
+        """Makes one outbound request under the network policy."""
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """The source of an imported module (reference facts 5.5)."""
@@ -141,17 +141,17 @@ class Module(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How one execution ended.
+    """Result of one execution.
 
     Attributes:
         ok: Whether ``main`` finished.
         response: Value for the answer (reference facts 5.2); None when not ok.
-        logs: Console output; kept for failed runs, too, although only successful ones answer with it.
+        logs: Console output. It is also kept for failed runs, although only successful answers contain it.
         error: Text of the 500 answer, without its general prefix.
-        error_kind: What sort of failure; ``host`` is ours, ``unsupported`` is what the engine cannot do, the others are
-            the action's.
+        error_kind: The kind of failure. ``host`` is a failure of the service. ``unsupported`` is an operation that the
+            engine cannot do. The others are failures of the action.
         trace: Timeline of the run.
-        elapsed_s: Seconds of wall clock from start to end, waiting in line not included.
+        elapsed_s: Seconds of wall clock from start to end, without the time in the queue.
     """
 
     ok: bool
@@ -165,13 +165,13 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineState:
-    """What can be told about an engine.
+    """Engine status.
 
     Attributes:
         name: Its name in settings and traces.
         ready: Spares that wait for a job.
         running: Executions under way.
-        waiting: Executions in line.
+        waiting: Executions in the queue.
         started: Processes started so far.
         available: Whether a run can be expected to start.
     """
@@ -189,10 +189,10 @@ class Engine(Protocol):
     """Runs actions, each in an isolate of its own."""
 
     async def prepare(self) -> None:
-        """Begins to warm up as little as a first run needs; returns at once, and `start` follows."""
+        """Starts to warm up only what a first run needs, and returns at once. `start` follows."""
 
     async def start(self) -> None:
-        """Begins to warm up in the background; returns at once."""
+        """Starts to warm up in the background and returns at once."""
 
     async def stop(self) -> None:
         """Ends every process. Runs under way end with kind ``host``."""
@@ -203,7 +203,7 @@ class Engine(Protocol):
         Args:
             source: JavaScript text.
             params: JSON value that ``main`` receives.
-            limits: What the run may use.
+            limits: Limits of the run.
             host: Answers its operations.
 
         Raises:
@@ -214,4 +214,4 @@ class Engine(Protocol):
         """Whether the engine's processes answer within seconds. A process that was stopped by a signal does not."""
 
     def state(self) -> EngineState:
-        """Where the engine stands."""
+        """State of the engine."""

@@ -1,12 +1,12 @@
-"""Recordings of outbound requests: files that people read, commit and replay.
+"""Recordings of outbound requests, as files that people can read, commit and replay.
 
 ```json
 {"version": 1, "exchanges": [{"request": {"method": "GET", "url": "https://..."},
                               "response": {"status": 200, "headers": [["content-type", "..."]], "body": "..."}}]}
 ```
 
-Request headers are not written down, since they carry credentials; neither are cookies. A body that is not UTF-8 text
-stands as ``body_base64``.
+Request headers and cookies are not recorded, because they contain credentials. A body that is not UTF-8 text is
+recorded as ``body_base64``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from svcnb.protocol.nesting import parse
 
 VERSION = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
-"""Most bytes of bodies in one recording, beyond which nothing is added; they are held in memory while it is used."""
+"""Maximum of body bytes in one recording. They are kept in memory during use. No exchange is added beyond it."""
 MAX_FILE_BYTES: Final = 4 * MAX_RECORDING_BYTES
-"""Largest file that is read: UTF-8 takes at most four bytes for a character."""
+"""Maximum size of a file that is read: UTF-8 takes at most four bytes per character."""
 _HEAD: Final = f'{{\n  "version": {VERSION},\n  "exchanges": [\n'
 _TAIL: Final = "\n  ]\n}\n"
 
@@ -48,7 +48,7 @@ class Recording:
         must_exist: Whether a missing file is an error (replay) or an empty recording (record).
 
     Raises:
-        RecordingError: It is missing, too large, no JSON, or of another version.
+        RecordingError: It is missing, too large, not JSON, or of another version.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:
@@ -84,7 +84,7 @@ class Recording:
             raise RecordingError(f"the recording {path} is not a recording: {error}") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """The answer to a request: the first, the second, ... of those recorded, then the last again and again."""
+        """The next recorded answer to a request, in order. After the last one, it is repeated."""
         key = _key(request)
         answers = self._answers.get(key)
         if not answers:
@@ -94,10 +94,10 @@ class Recording:
         return answer
 
     async def add(self, request: FetchRequest, response: FetchResponse) -> None:
-        """Appends an exchange and writes the file, whole or not at all.
+        """Appends an exchange and writes the file atomically.
 
         Raises:
-            RecordingError: The recording would hold more than `MAX_RECORDING_BYTES`, or cannot be written.
+            RecordingError: The recording would exceed `MAX_RECORDING_BYTES`, or cannot be written.
         """
         async with self._lock:
             await in_thread(self._add, request, response)
@@ -133,7 +133,7 @@ class Recording:
 
 
 def _read(path: Path) -> str:
-    # A pipe must not even be opened: that waits for a writer.
+    # A pipe must not even be opened, because opening it waits for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a file")
     with path.open("rb") as file:
@@ -144,7 +144,7 @@ def _read(path: Path) -> str:
 
 
 def _text(exchange: dict[str, Any]) -> str:
-    """An exchange as the file contains it. Line breaks inside of texts are escaped, so each one is of the layout."""
+    """The text of an exchange in the file. Line breaks in strings are escaped, so all others belong to the layout."""
     return "    " + json.dumps(exchange, indent=2, ensure_ascii=False).replace("\n", "\n    ")
 
 

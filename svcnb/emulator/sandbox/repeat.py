@@ -1,4 +1,4 @@
-"""Doing a run again without doing anything twice: what the first attempt was answered, the second is told again."""
+"""Host for repeated runs. It answers the second attempt as the first, so that no operation happens twice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svcnb.protocol.limits import ActionLimits
 T = TypeVar("T")
 
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of operations and answers that are remembered. A run that made or received larger requests is not repeated."""
+"""Maximum bytes of remembered operations and answers. A run with larger requests or answers is not repeated."""
 _ENTRY_BYTES: Final = 1_024
 ASTRAY_TEXT: Final = "The repeated run makes other requests than before"
 
@@ -32,7 +32,7 @@ class _Entry:
     Attributes:
         asked: Its name and arguments.
         is_request: Whether it reaches beyond the service.
-        work: Its answer or refusal; goes on when the attempt ends meanwhile.
+        work: Its answer or refusal. It continues if the attempt ends first.
     """
 
     asked: tuple[object, ...]
@@ -41,7 +41,7 @@ class _Entry:
 
     @property
     def held(self) -> tuple[Callable[[], None], ...]:
-        """What gives back the room of its answer."""
+        """Functions that release the memory budget of its answer."""
         if not self.work.done() or self.work.cancelled() or self.work.exception() is not None:
             return ()
         result = self.work.result()
@@ -49,15 +49,16 @@ class _Entry:
 
 
 class RepeatableHost:
-    """A host that remembers what it answered, so that a repeated run can be told the same.
+    """Host that remembers its answers, so that a repeated run gets the same ones.
 
-    What the first attempt asked is answered from memory, or by the very request that is still under way. A key
-    operation can be asked anew without harm. A request cannot: it may have done something out there. So the repetition
-    has gone astray when it makes another request while those of the first attempt are not used up, or when it ends
-    without having made one of them.
+    Operations of the first attempt are answered from memory, or by the same request if it is still under way. A key
+    operation can be repeated without harm. A request cannot, because it may have had effects elsewhere.
+
+    So the repetition diverges in two cases. It makes a new request while requests of the first attempt are unused, or
+    it ends without having made one of them.
 
     Args:
-        host: Answers what is new.
+        host: Answers new operations.
     """
 
     def __init__(self, host: Host) -> None:
@@ -72,21 +73,21 @@ class RepeatableHost:
 
     @property
     def operations(self) -> int:
-        """How many operations the run has asked for."""
+        """How many operations the run has requested."""
         return len(self._entries)
 
     def repeat(self, elapsed_s: float) -> None:
-        """From now on the run starts over.
+        """Starts the second attempt of the run.
 
         Args:
-            elapsed_s: Seconds that the first attempt took; they count for whoever pays.
+            elapsed_s: Seconds that the first attempt took. They count for the credit of the paying account.
         """
         self._left = list(self._entries)
         self._elapsed_s = elapsed_s
 
     @property
     def astray(self) -> bool:
-        """Whether the repetition, which is over, does not stand for what happened."""
+        """Whether the finished repetition does not match the operations that happened."""
         return self._lost_its_way or any(entry.is_request for entry in self._left or ())
 
     @property
@@ -96,12 +97,12 @@ class RepeatableHost:
 
     @property
     def account(self) -> str:
-        """Whose run it is."""
+        """The account of the run."""
         return self._host.account
 
     @property
     def meter(self) -> Meter | None:
-        """Watches the credit of whoever pays for both attempts."""
+        """Checks the credit of the account that pays for both attempts."""
         meter = self._host.meter
         if meter is None or not self._elapsed_s:
             return meter
@@ -140,12 +141,13 @@ class RepeatableHost:
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
-        """Ends requests that nobody waits for any more; both attempts are over."""
+        """Cancels requests without a waiting caller, after both attempts have ended."""
         for entry in self._entries:
             entry.work.cancel()
         for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
             give_back()
-        # Errors refer to this host, and it to them: without this, what they hold waits for the garbage collector.
+        # Errors refer to this host, and the host to them. Without this step, their data waits for the garbage
+        # collector.
         self._entries.clear()
         self._left = None
 
@@ -173,7 +175,7 @@ class RepeatableHost:
         return cast("T", answer)
 
     def _note(self, size: int) -> None:
-        """Counts bytes that are remembered for a repetition."""
+        """Counts the bytes remembered for a repetition."""
         self._kept_bytes += size
         if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
             self._forgets = True
@@ -181,12 +183,12 @@ class RepeatableHost:
                 self._forget(entry)
 
     def _forget(self, entry: _Entry) -> None:
-        """Drops an operation that was answered, once there are too many bytes to remember."""
+        """Drops an answered operation once there are too many bytes to remember."""
         if not self._forgets or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # whoever asked may have gone
-        # A key operation may be asked anew; a request must not be made twice.
+        self._held += entry.held  # the caller may have gone
+        # A key operation may be repeated; a request must not be made twice.
         if entry.is_request and self._left is None:
             self._lost_its_way = True
 
@@ -198,7 +200,7 @@ class RepeatableHost:
 
 
 def _size(value: object) -> int:
-    """About how many bytes a part of an operation holds."""
+    """Approximate size of a part of an operation, in bytes."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, FetchResponse):
@@ -209,6 +211,6 @@ def _size(value: object) -> int:
 
 
 def _look_at(work: asyncio.Future[object]) -> None:
-    """A refusal that nobody waited for is no news."""
+    """Ignores a refusal without a waiting caller."""
     if not work.cancelled():
         work.exception()

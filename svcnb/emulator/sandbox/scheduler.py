@@ -1,4 +1,4 @@
-"""Who goes first when several accounts want what there is little of: spare processes and places to run in."""
+"""Fair scheduler: decides which account goes first for scarce resources, such as spare processes and slots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
-    """How many seconds of processes each account used lately; what was used counts half after two seconds.
+    """Recent process seconds of each account. Past use is halved every two seconds.
 
     Args:
         clock: Seconds, monotonic.
@@ -32,7 +32,7 @@ class Shares:
         self._as_of = clock()
 
     def add(self, account: str, seconds: float) -> None:
-        """Notes what an account used; a newcomer begins level with the least of the others, as rest gives no credit."""
+        """Adds use to an account. A new one starts with the least use of the others: rest earns no credit."""
         self._age()
         so_far = self._used.get(account)
         if so_far is None:
@@ -40,18 +40,18 @@ class Shares:
         self._used[account] = so_far + seconds
 
     def of(self, account: str) -> float:
-        """What an account used lately, for comparison with others."""
+        """Recent use by an account, for comparison with others."""
         return self._used.get(account, 0.0)
 
     def greedy(self, account: str) -> bool:
-        """Whether an account used clearly more than others did on average; never so for one that is alone."""
+        """Whether an account used clearly more than the average of the others. Always False for a single account."""
         self._age()
         others = [used for name, used in self._used.items() if name != account]
         return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
 
     @property
     def contested(self) -> bool:
-        """Whether more than one account used something lately."""
+        """Whether more than one account has recent use."""
         self._age()
         return len(self._used) > 1
 
@@ -63,11 +63,12 @@ class Shares:
 
 
 class Places:
-    """Places to run in. One account never has all of them, and who has the fewest gets the next.
+    """Slots for runs. One account never has all of them, and the account with the fewest gets the next.
 
     Args:
-        count: How many there are. Of four and more, a quarter is kept from an account that has the others already. Of
-            eight and more, an eighth is kept for accounts that have none, however many others share the rest.
+        count: How many slots there are. Of four and more, a quarter is not given to an account that has the others
+            already. Of eight and more, an eighth is reserved for accounts that have none, even if many accounts share
+            the rest.
     """
 
     def __init__(self, count: int) -> None:
@@ -79,16 +80,16 @@ class Places:
 
     @property
     def waiting(self) -> int:
-        """How many wait in line."""
+        """How many callers wait in the queue."""
         return len(self._line)
 
     def of(self, account: str) -> int:
-        """How many an account has."""
+        """How many slots an account has."""
         return self._held[account]
 
     @asynccontextmanager
     async def held_by(self, account: str) -> AsyncIterator[None]:
-        """A place, once it is this account's turn."""
+        """Waits for the account's turn, and holds a slot."""
         if self._free_for(account):
             self._held[account] += 1
         else:
@@ -112,7 +113,7 @@ class Places:
             if entry in self._line:
                 self._line.remove(entry)
             else:
-                self._leave(account)  # the place came just as nobody wanted it any more
+                self._leave(account)  # the slot was assigned just when the caller was cancelled
             raise
 
     def _leave(self, account: str) -> None:
@@ -121,7 +122,7 @@ class Places:
             del self._held[account]
         able = [entry for entry in self._line if self._free_for(entry[0]) and not entry[1].done()]
         if able:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first to come among equals
+            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue among equals
             self._line.remove(chosen)
             self._held[chosen[0]] += 1
             chosen[1].set_result(None)

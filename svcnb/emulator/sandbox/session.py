@@ -1,4 +1,4 @@
-"""One execution seen from the service: answers the isolate's calls, holds the limits, decides how it ended."""
+"""One execution, from the service's side: answers the isolate's calls, enforces the limits, determines the outcome."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from svcnb.emulator.sandbox.isolate import Isolate
     from svcnb.emulator.sandbox.page_isolate import PageIsolate
 
-# Calls that one action may have in flight; past it the isolate's channel is not read, so it has to wait.
+# Calls that one action may have in flight. Beyond it the isolate's channel is not read, so it has to wait.
 _MAX_IN_FLIGHT = 64
-# Bytes of calls that one action may have in flight; past it the isolate's channel is not read either.
+# Bytes of calls that one action may have in flight. Beyond it the isolate's channel is not read either.
 _MAX_IN_FLIGHT_BYTES = 4 * 2**20
-# Frames heard in one turn of the event loop, so that a flood of them does not keep others waiting.
+# Frames processed in one turn of the event loop, so that a flood of them does not delay other tasks.
 _AT_ONCE = 8
-# Our own work among the calls of an isolate, whose ids begin with 1.
+# The id of our own work among the calls of an isolate, whose ids begin with 1.
 _AUTOPSY, _FUNDS, _LAST_LOOK, _PARSING, _ENDING = -1, -2, -3, -4, -5
 _KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _MAX_ERROR_CHARS = 70_000
 _MAX_TRAP_CHARS = 200
 _MAX_RESPONSE_DEPTH = 128
-# Only the bootstrap holds the secret, so these mean a defect or an escape. Either way: no answer from that isolate.
+# Only the bootstrap has the secret, so these mean a defect or an escape. In both cases that isolate gets no answer.
 _NOT_OF_THE_BOOTSTRAP = (BadFrame, KeyError, TypeError, ValueError, AttributeError)
-# What the engine itself may add to the heap: young generation, compiled code, buffers on their way.
+# Memory that the engine itself may add to the heap: young generation, compiled code, buffers in transit.
 _MEMORY_SLACK = 48 * 2**20
-# What V8, Rust's allocator and Deno write when memory runs out.
+# Output of V8, Rust's allocator and Deno when memory runs out.
 _OUT_OF_MEMORY = re.compile(r"out of memory|heap limit|memory allocation of|Cannot allocate memory", re.IGNORECASE)
 
 
@@ -59,10 +59,10 @@ def memory_text(limits: ActionLimits) -> str:
 
 
 def unsupported_text(what: str) -> str:
-    """The error of a run that the fast engine cannot do exactly.
+    """The error of a run with an operation that the fast engine cannot do exactly.
 
     Args:
-        what: What it came upon.
+        what: The unsupported operation.
     """
     return (
         f"The action engine 'fast' came upon {what}, which it cannot do as the service does. Choose the engine 'v8', "
@@ -75,17 +75,17 @@ HOST_LOST_TEXT = "The process that ran this action was lost and has been replace
 
 
 class Session:
-    """Drives one isolate through one job.
+    """Runs one job in one isolate.
 
     Args:
-        isolate: A warm one. Whether it may serve again is told by ``answered``: it ended the run by itself.
+        isolate: A warm isolate. If ``answered`` is true, it ended the run regularly and may serve again.
         host: Answers operations.
-        limits: What the run may use.
-        trace: Where events go.
-        busy_ms: Milliseconds of processor time after which the isolate shall give up, so that another engine does it;
-            0 is never.
-        grace_s: Seconds past the deadline that the isolate has to end the run by itself.
-        alone: Whether the isolate serves no other run, so that the most memory that it ever held was held by this one.
+        limits: Limits of the run.
+        trace: Receives the events.
+        busy_ms: Milliseconds of processor time after which the isolate should stop, so that another engine repeats the
+            run. 0 means no limit.
+        grace_s: Seconds after the deadline in which the isolate may still end the run regularly.
+        alone: Whether the isolate serves no other run, so that its peak memory belongs to this run.
     """
 
     def __init__(
@@ -106,10 +106,10 @@ class Session:
         self._busy_ms = busy_ms
         self._grace_s = grace_s
         self._alone = alone
-        # What a run before left is on its way back, and not this one's.
+        # Memory freed after an earlier run may still be on its way back, and does not belong to this run.
         self._found_bytes = 0 if alone else isolate.grown_bytes() or 0
         self.answered = False
-        # Tasks begin where the isolate speaks, and do what they do for the account of the run.
+        # Tasks begin when a frame of the isolate arrives, and work for the account of the run.
         self._context = copy_context()
         self._secret = os.urandom(SECRET_BYTES)
         self._reader = FrameReader(self._secret, max(limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
@@ -127,11 +127,11 @@ class Session:
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
     async def begin(self, source: str, params: object) -> None:
-        """Hands the job to the isolate, which works from now on.
+        """Sends the job to the isolate, which then starts working.
 
         Args:
             source: JavaScript text.
-            params: What ``main`` receives.
+            params: The arguments of ``main``.
         """
         if is_large([source, params]):
             job = await offload(self._job, source, params)
@@ -140,10 +140,10 @@ class Session:
         self._isolate.begin(job, self._receive, self._lost)
 
     async def end(self, waited_s: float = 0.0) -> Outcome:
-        """Sees the run through to its end; the isolate is to be closed afterwards.
+        """Waits for the end of the run. The caller closes the isolate afterwards.
 
         Args:
-            waited_s: Seconds that it waited in line, for the trace.
+            waited_s: Seconds that the run waited in the queue, for the trace.
         """
         deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000 + self._grace_s, self.time_out)
         self._trace.add("start", took_ms=round(waited_s * 1000, 3))
@@ -154,13 +154,13 @@ class Session:
             deadline.cancel()
             for later in (self._next_look, self._more):
                 if later is not None:
-                    later.cancel()  # the isolate may be another run's by then
+                    later.cancel()  # another run may use the isolate by then
             for task in self._calls.values():
                 task.cancel()
             self._let_go()
 
     def _let_go(self) -> None:
-        """Gives back the room of answers that the isolate has taken, or will not take any more."""
+        """Releases the memory budget of answers that the isolate has received, or will not receive any more."""
         held, self._held = self._held, ()
         for give_back in held:
             give_back()
@@ -171,10 +171,10 @@ class Session:
             self._fail("timeout", timeout_text(self._limits))
 
     def give_way(self, *, aside: bool = False) -> None:
-        """Lets runs that begin, spares that warm up and the service itself go first; does it once.
+        """Lowers the priority below that of new runs, warming spares and the service itself. Has an effect only once.
 
         Args:
-            aside: Whether it also leaves the cores that are kept for others.
+            aside: Whether it also leaves the reserved cores.
         """
         if not self.lowered:
             self.lowered = True
@@ -182,16 +182,16 @@ class Session:
 
     @property
     def account(self) -> str:
-        """Whose run it is."""
+        """The account of the run."""
         return self._host.account
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start of the run."""
         return self._trace.elapsed_s
 
     def check_memory(self) -> None:
-        """Ends the run if the isolate holds more than it may."""
+        """Ends the run if the isolate uses more memory than allowed."""
         if self._is_too_much(self._isolate.grown_bytes()):
             self._fail("memory", memory_text(self._limits))
 
@@ -227,7 +227,7 @@ class Session:
         }
         return pack(body, self._secret)
 
-    # --- what the isolate says ----------------------------------------------------------------------------------
+    # --- frames of the isolate ----------------------------------------------------------------------------------
 
     def _receive(self, data: bytes) -> None:
         self._reader.add(data)
@@ -252,7 +252,7 @@ class Session:
             self._isolate.resume()
 
     async def _hear_large(self, frame: Frame) -> None:
-        """Parses a long text outside of the event loop. Frames behind it wait, so that their order stays."""
+        """Parses a long text outside of the event loop. Later frames wait, so that the order is kept."""
         try:
             self._hear(await offload(frame.body), frame)
         except _NOT_OF_THE_BOOTSTRAP:
@@ -264,7 +264,7 @@ class Session:
         Args:
             number: The isolate's id of a call, or one of ours.
             work: The task.
-            size: Bytes that it holds.
+            size: Bytes that it holds in memory.
         """
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
@@ -277,7 +277,7 @@ class Session:
 
     @property
     def _is_occupied(self) -> bool:
-        """Whether the isolate has to wait with what it asks next."""
+        """Whether the isolate has to wait with its next call."""
         return (
             _PARSING in self._calls
             or len(self._calls) >= _MAX_IN_FLIGHT
@@ -285,7 +285,7 @@ class Session:
         )
 
     def _hold_back(self) -> None:
-        """Stops listening until what the reader holds already has been heard, a few frames at a time."""
+        """Stops reading until the frames in the reader are processed, a few at a time."""
         if not self._held_back:
             self._held_back = True
             self._isolate.pause()
@@ -308,10 +308,10 @@ class Session:
         elif kind == "cancel":
             call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
-                # In the next turn: what is asked and called off at once has been asked all the same, which a host that
-                # repeats a run has to know.
+                # In the next turn. A call that is cancelled at once was still made, and a host that repeats a run must
+                # record it.
                 asyncio.get_running_loop().call_soon(task.cancel)
-                # The isolate's event loop is not empty before every call is answered. It ignores a second answer.
+                # The isolate's event loop does not end before every call is answered. It ignores a second answer.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
@@ -323,7 +323,7 @@ class Session:
     def _hear_log(self, text: str) -> None:
         size = len(text.encode(errors="replace"))
         if self._log_bytes + size > self._limits.max_console_log_length:
-            return  # the bootstrap refuses such a line before sending it
+            return  # the bootstrap refuses such a line before it sends it
         self._log_bytes += size
         self._logs.append(text)
         self._trace.add("console", bytes=size)
@@ -359,7 +359,7 @@ class Session:
             self._do(_LAST_LOOK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
-        """Looks at the memory once more: it may have taken all that there is, and been refused more, between looks."""
+        """Checks the memory once more: between two checks the run may have used all memory, and been refused more."""
         if self._is_too_much(await self._isolate.most_grown_bytes()):
             self._fail("memory", memory_text(self._limits))
         else:
@@ -372,7 +372,7 @@ class Session:
             answer, answer_blob = await self._operate(kind, body, blob)
         except OperationRefused as refused:
             answer, answer_blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
-        except Exception:  # noqa: BLE001 - whatever failed is ours; the text must not carry what it was about
+        except Exception:  # noqa: BLE001 - the failure is ours; the text must not contain its data
             if not self.answered:
                 text = f"The operation {kind[:32]} failed inside the service. Nothing was charged; run it again."
                 self._fail("host", text)
@@ -383,7 +383,7 @@ class Session:
             head = pack_head({"id": call_id, **answer}, len(answer_blob))
         self._isolate.write(head)
         if answer_blob:
-            self._isolate.write(answer_blob)  # as it is: a copy of a large answer holds up the event loop
+            self._isolate.write(answer_blob)  # not copied: a copy of a large answer blocks the event loop
         if self._held:
             del answer_blob
             await self._isolate.drained()
@@ -511,13 +511,13 @@ class Session:
 
 
 def response_value(stored: bytes) -> object:
-    """The value that answers for a stored response: its JSON value, else the text itself (reference facts 5.2)."""
+    """The answer's value for a stored response: its JSON value, else the text itself (reference facts 5.2)."""
     text = stored.decode(errors="replace")
     if not text or deeper_than(stored, _MAX_RESPONSE_DEPTH):
         return text
     try:
         value = _PARSE(text)
-        # A lone surrogate written as an escape is JSON that UTF-8 cannot carry on.
+        # A lone surrogate written as an escape is valid JSON, but UTF-8 cannot encode it.
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except ValueError:
@@ -536,5 +536,5 @@ def _finite(digits: str) -> float:
     return value
 
 
-# Made once: making a decoder takes longer than most responses do.
+# Created once: creating a decoder takes longer than decoding most responses.
 _PARSE = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite).decode

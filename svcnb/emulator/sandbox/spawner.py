@@ -1,21 +1,23 @@
-"""Starts and ends the processes of an engine, from a small process of its own.
+"""Spawner: a small process that starts and ends the processes of an engine.
 
 Run as a script: ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The emulator holds the
-other end. It exists for three reasons: forking a small process is quick and blocks no event loop, a child can be tied
-to it by the kernel (it dies when this process dies), and when the emulator itself is killed this process notices,
-ends all children, removes their folder and exits.
+other end. It exists for three reasons:
+
+- Forking a small process is fast and blocks no event loop.
+- The kernel can tie a child to it, so that the child dies when this process dies.
+- When the emulator itself is killed, this process notices. It then ends all children, removes their folder and exits.
 
 Lines of JSON both ways:
     in   {"argv", "template", "env", "cwd", "limits", "remove"}   once, first; template: another argv, or null
     in   {"spawn": token, "aside"}                       with two descriptors: standard input and output, standard error
     in   {"kill": token}                                 ends it
-    in   {"near": token}                                 its main thread, onto the cores that are kept for others
-    in   {"off": token}  |  {"back": token}              off the cores that are kept for others, and onto all again
-    in   {"lower": token, "aside"}                       others go first, on all cores or off those that are kept
+    in   {"near": token}                                 moves its main thread onto the reserved cores
+    in   {"off": token}  |  {"back": token}              off the reserved cores, and onto all again
+    in   {"lower": token, "aside"}                       lowers its priority, on all cores or off the reserved ones
     in   {"ping": number}                                asks whether this process works
     out  {"pong": number}
     out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s", "held"}      held: the most memory it had, in bytes
+    out  {"exited": token, "status", "cpu_s", "held"}      held: its peak memory, in bytes
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ import signal
 import socket
 import sys
 
-TYPE_CHECKING = False  # as type checkers know it; the module that has it takes longer to load than all the others
+TYPE_CHECKING = False  # replaces the name of `typing`, which takes longer to load than all other modules
 if TYPE_CHECKING:
     from typing import Any
 
@@ -38,14 +40,14 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-# A tenth of the share of others: little beside work that is waited for, not nothing on a busy machine.
+# A tenth of the share of others: little beside work with a waiting caller, but not zero on a busy machine.
 _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1
-# This part of the cores, at least one, is kept free of what has to stand aside. Shares alone do not keep a core free:
-# whoever computes is looked at again at the next tick only, and a busy core makes those wait who wake on it.
+# This part of the cores, at least one, is reserved for work with a waiting caller. Shares alone do not keep a core
+# free. The kernel checks a busy process again only at the next tick, and threads that wake on a busy core have to wait.
 _PART_FOR_OTHERS = 4
-# So many processes show that more will follow, which a template then makes.
+# After this many processes, more are likely to follow. A template then makes them.
 _TEMPLATE_AFTER = 4
 _TEMPLATE_FAILURES = 3
 _COPY_S = 2.0
@@ -69,8 +71,8 @@ class Template:
         """Makes a copy.
 
         Args:
-            channel: Becomes its standard input and output.
-            errors: Becomes its standard error.
+            channel: The copy's standard input and output.
+            errors: The copy's standard error.
 
         Returns:
             Its process id, or None if the template does not answer.
@@ -85,7 +87,7 @@ class Template:
 
 
 class Spawner:
-    """One emulator's spawner.
+    """Main loop of a spawner, for one emulator.
 
     Args:
         control: Connection to the emulator.
@@ -98,7 +100,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
-        self._owed: set[int] = set()  # sessions that get their share again as soon as the kernel permits
+        self._owed: set[int] = set()  # sessions whose share is restored as soon as the kernel permits
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
@@ -108,7 +110,7 @@ class Spawner:
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
     def serve(self) -> None:
-        """Works until the emulator goes, then leaves nothing behind."""
+        """Serves until the emulator has ended, then removes everything."""
         wake_out, wake_in = os.pipe()
         os.set_blocking(wake_out, False)
         os.set_blocking(wake_in, False)
@@ -159,7 +161,7 @@ class Spawner:
         what = next(word for word in ("kill", "near", "off", "back", "lower") if word in order)
         pid = self._pids.get(order[what])
         if pid is None:
-            return  # reaped, here alone: the number of one that is known cannot belong to anybody else yet
+            return  # reaped; only this process reaps, so a listed id cannot be reused yet
         if what == "kill":
             _kill(pid)
         elif what == "near":
@@ -214,7 +216,7 @@ class Spawner:
         return pid
 
     def _start_template(self) -> None:
-        """Begins to warm a template, beside whatever else is done."""
+        """Starts to warm up a template, in parallel with other work."""
         argv = (self._setup or {}).get("template")
         if not argv or self._template is not None or self._failures >= _TEMPLATE_FAILURES:
             return
@@ -230,7 +232,7 @@ class Spawner:
             os.close(errors)
 
     def _hear_template(self, template: Template) -> None:
-        """It is warm, or gone."""
+        """Handles an event of a template: it is warm, or has ended."""
         try:
             heard = template.connection.recv(1)
         except OSError:
@@ -242,7 +244,7 @@ class Spawner:
             self._end_template()
 
     def _end_template(self) -> None:
-        """Processes are started the long way again, until there is another one."""
+        """Ends the template. Processes are started without one until there is another."""
         if self._template is not None:
             self._template.connection.close()
             _kill(self._template.pid)
@@ -259,7 +261,7 @@ class Spawner:
                 self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
             if os.getppid() != spawner:
-                return  # it died before its end could be tied to
+                return  # the parent died before the tie was made
             os.dup2(channel, 0)
             os.dup2(channel, 1)
             os.dup2(errors, 2)
@@ -270,7 +272,7 @@ class Spawner:
                 _limit(getattr(resource, name), value)
             os.chdir(setup["cwd"])
             argv = argv or setup["argv"]
-            os.execve(argv[0], argv, setup["env"])  # noqa: S606 - no shell is wanted
+            os.execve(argv[0], argv, setup["env"])  # noqa: S606 - no shell is needed
         except BaseException as error:  # noqa: BLE001 - a forked child must never return into the parent's loop
             with contextlib.suppress(OSError):
                 os.write(2, f"cannot start: {error}\n".encode())
@@ -305,7 +307,7 @@ class Spawner:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         if self._setup and (folder := self._setup.get("remove")):
-            import shutil  # takes a while to load, which there is now
+            import shutil  # slow to load, which does not matter here
 
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -317,43 +319,43 @@ def _kill(pid: int) -> None:
 
 def _lower(pid: int, by: int) -> None:
     with contextlib.suppress(OSError):
-        # Below this process, however nice that is itself. Each isolate leads a process group of its own, so all of its
-        # threads are reached.
+        # Lower than this process, whatever its own niceness is. Each isolate leads a process group of its own, so this
+        # includes all of its threads.
         os.setpriority(os.PRIO_PGRP, pid, min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + by))
     _weigh(pid, by)
 
 
 def _weigh(pid: int, niceness: int) -> bool:
-    """Sets the niceness of a session, where the kernel shares time between sessions first; inside one it means nothing.
+    """Sets the niceness of a session. Where the kernel shares time between sessions, that of a process has no effect.
 
     Returns:
-        False when it must be tried again: the kernel takes ten changes a second from whoever is not root.
+        False when it must be tried again: the kernel accepts ten changes per second from a user who is not root.
     """
     try:
-        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads as little as it can
+        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:  # noqa: PTH123 - this script loads few modules
             file.write(str(niceness))
     except BlockingIOError:
         return False
     except OSError:
-        pass  # no such system, or the process is gone
+        pass  # not supported by the system, or the process has ended
     return True
 
 
 def _confine(pid: int, cores: set[int]) -> None:
-    """Lets the threads of a process, and those they start from now on, run on these cores alone.
+    """Restricts the threads of a process, and those they start later, to these cores.
 
-    Where the system has no such choice, or does not leave it to us, nothing changes.
+    Where the system does not support or permit that, nothing changes.
     """
     if not cores:
         return
     with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads as little as it can
-            with contextlib.suppress(OSError):  # this one has ended
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads few modules
+            with contextlib.suppress(OSError):  # this thread has ended
                 os.sched_setaffinity(int(thread), cores)
 
 
 def _bring(pid: int, cores: set[int]) -> None:
-    """Lets the main thread of a process wake on these cores, while its helpers stay where they are."""
+    """Moves the main thread of a process to these cores. Its helper threads stay where they are."""
     if cores:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(pid, cores)
@@ -368,5 +370,5 @@ def _limit(which: int, value: int) -> None:
 
 if __name__ == "__main__":
     for _name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        signal.signal(getattr(signal, _name), signal.SIG_IGN)  # it goes when the emulator goes
+        signal.signal(getattr(signal, _name), signal.SIG_IGN)  # it ends when the emulator ends
     Spawner(socket.socket(fileno=int(sys.argv[1]))).serve()

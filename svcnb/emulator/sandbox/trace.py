@@ -1,4 +1,4 @@
-"""The timeline of one execution: what happened when, and how much memory it held. No secret enters it."""
+"""Timeline of one execution: its events and their memory use. It never contains a secret."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def _cut(name: str, text: str) -> str:
 
 
 class TraceEvent(NamedTuple):
-    """One moment of a run.
+    """One event of a run.
 
     Attributes:
         at_ms: Milliseconds since the start of the run.
         kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import`` or ``end``.
-        memory_bytes: Resident memory of the isolate beyond what it holds when idle, or None where it cannot be read.
-        detail: What is particular: the operation's name, method, host, status, bytes, how it ended; ``took_ms`` is how
-            long the action waited for the service, in milliseconds (at the start: how long it waited in line).
+        memory_bytes: Resident memory of the isolate beyond that of an idle one, or None where it cannot be read.
+        detail: Data of the event: the operation's name, method, host, status and bytes, and how it ended. The member
+            ``took_ms`` is the time in milliseconds that the action waited for the service. At the start it is the time
+            in the queue.
     """
 
     at_ms: float
@@ -41,10 +42,10 @@ class TraceEvent(NamedTuple):
 class Trace:
     """Collects the events of one run.
 
-    ``why`` says why that engine runs it, where there was a choice.
+    ``why`` gives the reason for the choice of the engine, where there was a choice.
 
     Args:
-        engine: Name of the engine that runs it.
+        engine: Name of the engine of the run.
         memory: Reads the isolate's memory in bytes, or None.
         clock: Seconds, monotonic.
     """
@@ -69,15 +70,15 @@ class Trace:
         return self._clock() - self._started
 
     def timed(self, kind: str, since_s: float, **detail: object) -> None:
-        """Notes the end of something that began when `elapsed_s` was ``since_s``."""
+        """Records the end of something that began when `elapsed_s` was ``since_s``."""
         now_s = self.elapsed_s
         self._note(now_s, kind, {**detail, "took_ms": round((now_s - since_s) * 1000, 3)})
 
     def add(self, kind: str, **detail: object) -> float:
-        """Notes an event now. Past `MAX_EVENTS` only the end is kept, the rest is counted.
+        """Records an event now. Beyond `MAX_EVENTS` only the end is kept, and the rest is counted.
 
         Returns:
-            The moment, as `elapsed_s`.
+            The time of the event, as `elapsed_s`.
         """
         now_s = self.elapsed_s
         self._note(now_s, kind, detail)

@@ -1,8 +1,8 @@
-"""The engine `v8`: a fresh Deno process for every execution, taken warm from a pool.
+"""Engine `v8`: a fresh Deno process for every execution, taken warm from a pool.
 
-A Deno worker is no boundary: a busy one cannot be stopped and one out of memory takes the process with it. So each run
-has a process of its own, with every permission denied, no module loading, limited resources, in its own session, tied
-to ours by the kernel and ended by signal.
+A Deno worker is not a security boundary. A busy one cannot be stopped, and one out of memory ends the whole process. So
+each run has a process of its own, in its own session, with every permission denied, no module loading and limited
+resources. The kernel ties it to ours, and a signal ends it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ NAME = "v8"
 BOOTSTRAP = STATIC / "engine.js"
 
 _FAREWELL_S = 0.02
-# Of the young generation at its start, in MiB: enough to warm a spare without collecting garbage.
+# Initial size of the young generation, in MiB: enough to warm up a spare without garbage collection.
 _YOUNG_MIB = 4
 
 
 def command_line(
     deno: Path, bootstrap: Path, memory_limit_mb: int, names: str, *, is_template: bool = False
 ) -> list[str]:
-    """What starts one isolate, or the template that isolates are copies of."""
+    """Command line of one isolate, or of the template that isolates are copies of."""
     v8 = [
         "--v8-flags=--disallow-code-generation-from-strings",
         f"--max-old-space-size={memory_limit_mb}",
@@ -41,31 +41,31 @@ def command_line(
     ]
     if not is_template:
         return [str(deno), "run", *FLAGS, ",".join(v8), str(bootstrap), names]
-    # A copy of a process has one thread. The permission to call `fork` is given up in the copies.
+    # A copy of a process has one thread. The copies give up the permission to call `fork`.
     v8.append("--single-threaded")
     return [str(deno), "run", *FLAGS, "--allow-ffi", ",".join(v8), str(bootstrap), names, "template"]
 
 
 def _can_copy() -> bool:
-    """Whether a template works here: it uses system calls of Linux by their numbers."""
+    """Whether templates work on this system: they use system calls of Linux by number."""
     return sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 
 
 class V8Engine(PooledEngine):
-    """Runs each action in a Deno process of its own.
+    """Engine that runs each action in a Deno process of its own.
 
     Args:
-        limits: Limits that processes are prepared for; a run may have tighter ones.
+        limits: Limits for which processes are prepared; a run may have tighter ones.
         spares: Warm processes to keep.
-        concurrency: Runs at once; more wait in line, and one account never has all places.
+        concurrency: Maximum of runs at the same time. More wait in a queue, and one account never has all slots.
         vocabulary: Names that actions see.
-        bootstrap: What Deno is started with, for tests.
+        bootstrap: The script that Deno runs, for tests.
 
     Raises:
-        PartMissing: Deno or the bundle is not on this machine.
+        PartMissing: Deno or the bundle is not installed.
     """
 
-    # Most runs end sooner. One that goes on must not keep others from beginning, least of all a busy loop.
+    # Most runs end sooner. One that continues must not delay the start of others, especially if it is a busy loop.
     _brief_s = 0.05
 
     def __init__(
@@ -117,7 +117,7 @@ class V8Engine(PooledEngine):
         return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
-        # That of a good run may wait: taking a process apart is work, and an answer is on its way out.
+        # The end of a successful run may wait: ending a process is work, and the answer must be sent first.
         if self._stopped or outcome is None or not outcome.ok:
             isolate.close()
             return

@@ -1,6 +1,6 @@
-"""Admitting runs: what is decided in the one transaction that makes a run exist.
+"""Admission of runs: the checks of the one transaction that creates a run.
 
-Once that transaction is committed the run will end, whatever is killed; until then it never was.
+Once that transaction is committed, the run ends even if a process is killed. Before the commit, the run does not exist.
 
 Source: reference facts G27, G28, 10.2; design 5.
 """
@@ -27,21 +27,21 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """The id of the run that a cause starts: always the same, so that no cause can start two.
+    """The id of the run that a cause starts. It is always the same, so a cause cannot start two runs.
 
     Args:
         trigger_id: The trigger.
-        cause: Names the tick or the log, unique within the trigger.
+        cause: Identifies the tick or the log, unique within the trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """How many more runs of a trigger may wait or run now.
+    """How many more runs of a trigger may be queued or running now.
 
     Args:
         connection: Inside a transaction.
-        trigger: Its ``max_queued_runs``, none meaning 100, counts runs that have not ended.
+        trigger: Its ``max_queued_runs`` (None means 100) limits the runs that have not ended.
     """
     limit = DEFAULT_QUEUED_RUNS if trigger.max_queued_runs is None else trigger.max_queued_runs
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
@@ -49,9 +49,9 @@ def room(connection: Connection, trigger: TriggerRecord) -> int:
 
 
 def rate_is_used_up(connection: Connection, trigger: TriggerRecord, now: float) -> bool:
-    """Whether ``max_runs_per_minute`` (none meaning 60) webhook runs were admitted within the last 60 seconds."""
+    """Whether the limit ``max_runs_per_minute`` (None means 60) of webhook runs in the last 60 seconds is reached."""
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Runs of the future come from before the clock was set back.
+    # Runs in the future were admitted before the clock was set back.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"
@@ -66,11 +66,11 @@ def is_admitted(connection: Connection, identifier: str) -> bool:
 
 
 def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
-    """Refuses a run whose input is too much beside those of the owner's other runs that have not ended.
+    """Refuses a run if the inputs of the owner's unfinished runs would be too large in total.
 
     Args:
         connection: Inside a transaction.
-        trigger: Whose run it would be.
+        trigger: The trigger of the run.
         input_json: Its input.
 
     Raises:
@@ -92,11 +92,11 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Refuses a new or changed trigger that is too much beside the owner's others.
+    """Refuses a new or changed trigger that, together with the owner's other triggers, is too large.
 
     Args:
         connection: Inside a transaction.
-        values: The columns of the trigger as they would be.
+        values: The columns of the trigger after the change.
 
     Raises:
         Refused: 413 ``triggers_too_large``.
@@ -121,13 +121,13 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
 
 
 def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:
-    """Makes a run, queued.
+    """Creates a queued run.
 
     Args:
         connection: Inside a transaction in which the limits were checked.
-        trigger: Whose run it is.
+        trigger: The trigger of the run.
         identifier: The run's id.
-        input_json: What the action gets, as JSON text.
+        input_json: The input of the action, as JSON text.
         now: Unix seconds.
     """
     connection.insert(

@@ -1,7 +1,7 @@
-"""``/agent``: a person in a browser lets a client in (specification 5.9; reference facts 10.5).
+"""``/agent``: pages on which a person in a browser authorises a client (specification 5.9; reference facts 10.5).
 
-The session cookie is sent to these pages only, never to ``/api``: another page of this machine could otherwise make the
-browser call it. Changing anything needs a form that carries the session's own secret.
+The session cookie is sent to these pages only, never to ``/api``. Otherwise another page of this machine could make the
+browser call the API. Every change needs a form that carries the session's own secret.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _PATH: Final = "/agent"
 _AUTHORIZE: Final = f"{_PATH}/authorize"
 _MAX_FORM_BYTES: Final = 16_384
 _FOLDER_HEADERS: Final = ("x-forwarded-prefix", "x-forwarded-context")
-"""Headers in which proxies name the folder that they take away; the second is jupyter-server-proxy's."""
+"""Headers in which proxies name the folder that they remove; the second is jupyter-server-proxy's."""
 
 _FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The rows."""
+    """The endpoints of these pages."""
     return [
         rows.row("GET", _AUTHORIZE, question),
         rows.row("POST", _AUTHORIZE, answer),
@@ -41,7 +41,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def question(ask: Ask) -> Response:
-    """The approval page. On a machine of one's own, whoever opens it is signed in as its default user."""
+    """The approval page. On a private machine, the person who opens it is signed in as its default user."""
     try:
         challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
     except Refused as refusal:
@@ -77,13 +77,13 @@ async def answer(ask: Ask) -> Response:
 
 
 async def login_page(ask: Ask) -> Response:
-    """Asks who the user is."""
+    """The page that asks who the user is."""
     challenge = ask.call.request.query_params.get("challenge", "")
     return pages.sign_in(_target(challenge), without_token=DEFAULT_EMAIL if _is_private(ask) else None)
 
 
 async def login(ask: Ask) -> Response:
-    """Signs a user in for seven days. Only the default user of a private emulator needs no control token."""
+    """Signs a user in for seven days. The default user of a private emulator needs no control token; all others do."""
     try:
         _same_origin(ask)
         form = await _form(ask)
@@ -96,7 +96,7 @@ async def login(ask: Ask) -> Response:
     wanted = parse_qs(urlsplit(next_page).query).get("challenge", [""])[0] if next_page.startswith("authorize") else ""
     if not wanted:
         return _with_session(ask, pages.page("Signed in", "<p>Open the approval page of your client.</p>"), cookie)
-    # Built anew from its one part, so that the form cannot send the browser anywhere else.
+    # Rebuilt from its single parameter, so that the form cannot send the browser to another address.
     return _with_session(ask, RedirectResponse(_target(wanted), 303), cookie)
 
 
@@ -108,7 +108,8 @@ def _signed_in(ask: Ask, cookie: str) -> User:
 
 
 def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
-    # Other users exist where people share an emulator: a local program must not become one of them without the token.
+    # Other users exist where people share an emulator. A local program must not sign in as one of them without the
+    # token.
     if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
         return
     if not hmac.compare_digest(given.encode(), ask.triggers.control_token.encode()):
@@ -121,12 +122,12 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
 
 
 def _target(challenge: str) -> str:
-    # Relative to the other pages: a proxy may have put a folder in front of all paths.
+    # Relative to the other pages, because a proxy may have added a folder in front of all paths.
     return f"authorize?{urlencode({'challenge': challenge})}" if challenge else "authorize"
 
 
 def _is_private(ask: Ask) -> bool:
-    """Whether only people of this machine can ask: the emulator listens on loopback, under one of its names."""
+    """Whether only local people can send requests: the emulator listens on loopback, and the host name is local."""
     settings = ask.triggers.settings
     name = urlsplit(f"//{ask.header('host')}").hostname or ""
     return settings.is_private and name in LOOPBACK
@@ -134,13 +135,13 @@ def _is_private(ask: Ask) -> bool:
 
 def _same_origin(ask: Ask) -> None:
     origin = ask.header("origin")
-    site = ask.header("sec-fetch-site")  # a browser's word, which no page can change
+    site = ask.header("sec-fetch-site")  # set by the browser; no page can change it
     if (origin and urlsplit(origin).netloc != ask.header("host")) or site not in {"", "same-origin", "none"}:
         raise Refused(403, "csrf_failed", "A page of another origin cannot do this.")
 
 
 def _with_session(ask: Ask, response: Response, cookie: str) -> Response:
-    # A browser sends the cookie to the path that it sees, which a proxy names in a header.
+    # A browser sends the cookie to the path that it sees. A proxy names that path in a header.
     folder = next((given for name in _FOLDER_HEADERS if _FOLDER.fullmatch(given := ask.header(name))), "")
     path = f"{folder.rstrip('/')}{_PATH}"
     response.set_cookie(COOKIE, cookie, max_age=SESSION_S, path=path, httponly=True, samesite="strict")

@@ -1,13 +1,15 @@
-"""Starting runs by logs (specification 4.5; reference facts 10.3).
+"""Watcher that starts runs by logs (specification 4.5; reference facts 10.3).
 
-Every trigger has its own place on its chain: the next block to read. A poll reads from there up to the newest block
-that has enough confirmations, admits one run a log, and moves the place, all in one transaction. A log that finds the
-queue full stays where it is, and so do those after it, until the next poll.
+Every trigger has its own position on its chain: the next block to read. A poll reads from there up to the newest block
+that has enough confirmations. In one transaction it admits one run per log and advances the position. If the queue is
+full, the log and all logs after it wait for the next poll.
 
-The run's id is derived from the log (its chain, transaction, contents, and which of equal logs of that transaction it
-is), not from its block: when a reorganisation puts the transaction into another block, it is the same log and has had
-its run. A reorganisation deeper than the confirmations is noticed by the hash of the last block read; then the last
-blocks are read again.
+The run's id is derived from the log: its chain, its transaction, its contents, and its index among equal logs of that
+transaction. The id does not depend on the block. When a reorganisation moves the transaction into another block, it is
+the same log, and it has already had its run.
+
+The hash of the last block read reveals a reorganisation deeper than the confirmations. The last blocks are then read
+again.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ class WatchedChain:
 
     Attributes:
         name: Its name in a trigger's settings.
-        rpc: How it is asked.
-        confirmations: How many blocks must lie on top of a log's block.
+        rpc: The JSON-RPC connection to it.
+        confirmations: How many blocks must follow a log's block.
     """
 
     name: ChainName
@@ -62,7 +64,7 @@ class WatchedChain:
 
 @dataclass
 class _Batch:
-    """What one reading of a chain found for one trigger."""
+    """The result of one read of a chain for one trigger."""
 
     trigger: TriggerRecord
     config: ChainEventConfig
@@ -73,10 +75,10 @@ class _Batch:
 
 
 class ChainEvents(Scanner):
-    """The watcher of one chain. Further arguments as of `Scanner`.
+    """Watcher of one chain. Further arguments are those of `Scanner`.
 
     Args:
-        chain: What is watched.
+        chain: The chain to watch.
     """
 
     what = "chain events"
@@ -99,7 +101,7 @@ class ChainEvents(Scanner):
             await self._timer.until(self._next_look, self._poke)
             return
         is_done = await self._poll(triggers)
-        # A clock that jumped is polled as often as if it had walked, until nothing new is found.
+        # After a clock jump, polls happen as often as if the time had passed normally, until nothing new is found.
         self._next_look = now + self._interval_s if is_done else self._next_look + self._interval_s
 
     def _watching(self, connection: Connection) -> list[TriggerRecord]:
@@ -107,7 +109,7 @@ class ChainEvents(Scanner):
         return [trigger for trigger in found if from_json(trigger.config)["chain"].lower() == self._chain.name]
 
     async def _poll(self, triggers: list[TriggerRecord]) -> bool:
-        """Reads the chain once for all; whether everybody has read all there is."""
+        """Reads the chain once for all triggers. Returns whether all triggers have read everything."""
         try:
             head = await self._chain.rpc.number()
         except RpcTrouble as error:
@@ -123,7 +125,7 @@ class ChainEvents(Scanner):
                     _LOG.warning("chain %s, trigger %s: %s", self._chain.name, trigger.id, error)
                 except StoreUnavailable:
                     raise
-                except Exception:  # noqa: BLE001 - which must not keep the logs of other triggers waiting
+                except Exception:  # noqa: BLE001 - it must not delay the logs of other triggers
                     _LOG.exception("chain %s, trigger %s: its logs could not be read", self._chain.name, trigger.id)
                 return True
 
@@ -154,7 +156,8 @@ class ChainEvents(Scanner):
 
     async def _fetch(self, trigger: TriggerRecord, config: ChainEventConfig, first: int, last: int) -> _Batch:
         while True:
-            # The hash is asked first: should the chain turn in between, the next poll sees it and reads again.
+            # The hash is requested first. If the chain reorganises in between, the next poll detects it and reads
+            # again.
             last_hash = await self._chain.rpc.block_hash(last)
             question = {
                 "fromBlock": hex(first),
@@ -165,12 +168,13 @@ class ChainEvents(Scanner):
             try:
                 logs = await self._chain.rpc.call("eth_getLogs", question)
             except RpcTrouble as error:
-                # Providers cap ranges or results, each in its own words: ask for half.
+                # Providers limit ranges or results, each with a different message: request half the range.
                 if error.code is None or first == last:
                     raise
                 last = first + (last - first) // 2
                 continue
-            # More filters than a log has topics match nothing, not even as wildcards, as on geth; other nodes differ.
+            # A filter list longer than the topics of a log matches nothing, not even with wildcards, as on geth. Other
+            # nodes differ.
             wanted = len(config.topics)
             kept = [log for log in logs if not log.get("removed") and len(log["topics"]) >= wanted]
             kept.sort(key=_place)
@@ -182,7 +186,7 @@ def _place(log: dict[str, Any]) -> tuple[int, int]:
 
 
 def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: float) -> tuple[bool, int]:
-    """Admits the runs of a batch as far as the queue has room; whether all, and how many."""
+    """Admits the runs of a batch until the queue is full. Returns whether all were admitted, and how many."""
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
     if (
@@ -194,7 +198,7 @@ def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: fl
             before.next_block,
         )
     ):
-        return False, 0  # changed while the chain was asked: the next poll sees to it
+        return False, 0  # changed during the request to the chain: the next poll handles it
     space = room(connection, trigger)
     admitted, seen = 0, Counter[str]()
     for log in batch.logs:
@@ -230,9 +234,9 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         config: The trigger's settings.
 
     Returns:
-        The members of reference facts 10.3, and ``decoded_as``: which arguments were taken as indexed, whether that was
-        marked, and whether others would fit the log too. ``decoded`` is empty and ``decode_error`` says why when the
-        log does not fit the signature, since losing the run would be worse.
+        The members of reference facts 10.3, and ``decoded_as``. That says which arguments were read as indexed, whether
+        the signature marked them, and whether another choice would also fit the log. If the log does not fit the
+        signature, ``decoded`` is empty and ``decode_error`` gives the reason, because losing the run would be worse.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]

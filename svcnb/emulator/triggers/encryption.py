@@ -1,4 +1,4 @@
-"""Usage keys at rest: encrypted, bound to their trigger, never shown."""
+"""Encryption of usage keys at rest. Each key is bound to its trigger and never shown."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 
 
 class SealBroken(Exception):
-    """A stored key cannot be opened: it was changed, moved to another trigger, or sealed under another root secret."""
+    """A stored key was changed, moved to another trigger, or encrypted under another root secret."""
 
 
 class Seal:
-    """AES-256-GCM with the trigger's id as additional data.
+    """AES-256-GCM encryption with the trigger's id as additional data.
 
     Args:
-        secret: 32 bytes that follow from the emulator's root secret.
-        randomness: Where nonces come from.
+        secret: 32 bytes, derived from the emulator's root secret.
+        randomness: Source of nonces.
     """
 
     __slots__ = ("_randomness", "_secret")
@@ -30,16 +30,16 @@ class Seal:
         return "Seal(secret=<hidden>)"
 
     def close(self, usage_key: str, trigger_id: str) -> str:
-        """The key as hex of nonce, ciphertext and tag."""
+        """Encrypts a key: the hex form of nonce, ciphertext and tag."""
         nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
         plain = usage_key.encode("utf-8", "surrogatepass")
         return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
 
     def open(self, sealed: str, trigger_id: str) -> str:
-        """The key.
+        """Decrypts a key.
 
         Raises:
-            SealBroken: It cannot be opened; the message holds nothing of it.
+            SealBroken: The key cannot be decrypted. The message contains no part of it.
         """
         try:
             raw = unhexlify(sealed)

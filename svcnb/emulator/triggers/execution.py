@@ -1,8 +1,8 @@
-"""The call of a run: the same ``POST`` to the execution endpoint that any client makes, with the same guards and price.
+"""Call of a run: the same ``POST`` to the execution endpoint that any client makes, with the same checks and price.
 
-In the emulator the call goes straight to its own application, without a socket: the path through guards, billing and
-engine is the same, and giving up on a slow run really stops it. With an execution URL set, it goes over HTTP to
-another service, for example the real one.
+In the emulator the call goes directly to its own application, without a socket. It passes the same checks, billing and
+engine, and a timeout really stops a slow run. With an execution URL set, the call goes over HTTP to another service,
+for example the real one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _CONNECT_S: Final = 10.0
 
 @dataclass(frozen=True)
 class RunCall:
-    """What one attempt sends.
+    """Data that one attempt sends.
 
     Attributes:
-        run_id: Reaches the action as its correlation id.
+        run_id: The correlation id that the action receives.
         usage_key: The trigger's key.
         code: Source of the action.
-        params: What ``main`` gets.
+        params: The arguments of ``main``.
     """
 
     run_id: str
@@ -53,48 +53,48 @@ class RunCall:
 
 
 class Execution(Protocol):
-    """Whoever carries out the call of a run."""
+    """Executor of the call of a run."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Carries it out; never raises for what the other side does."""
+        """Executes the call. Failures of the other side are part of the answer and are never raised."""
         ...
 
     async def close(self) -> None:
-        """Gives back connections."""
+        """Closes connections."""
         ...
 
 
 class InProcess:
-    """Calls the emulator's own application.
+    """Execution in the emulator's own application.
 
     Args:
         run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds of real time until an attempt is given up and its execution cancelled; None for no limit
-            beside that of the execution itself.
+        timeout_s: Seconds of real time after which an attempt is abandoned and its execution cancelled. With None, only
+            the limit of the execution itself applies.
     """
 
     app: ASGIApp
-    """The application with all its guards, once it is built."""
+    """The application with its whole middleware, once it is built."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
         self._timeout_s = timeout_s
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Carries out one attempt."""
+        """Executes one attempt."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 status, data = await self._request(call)
         except TimeoutError:
             return Answer(None, trouble=f"no answer within {self._timeout_s:g} s")
-        except Exception as error:  # noqa: BLE001 - the application broke, which a network client sees as a lost connection
+        except Exception as error:  # noqa: BLE001 - a network client would see a lost connection
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
         if status is None:
             return Answer(None, trouble="the connection was lost before an answer")
         return Answer(status, await _parsed(data))
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Does nothing: there is nothing to close."""
 
     async def _request(self, call: RunCall) -> tuple[int | None, bytes]:
         body: bytes | None = await _body(call)
@@ -106,7 +106,7 @@ class InProcess:
             if body is not None:
                 sent, body = body, None
                 return {"type": "http.request", "body": sent, "more_body": False}
-            # The caller never hangs up: giving up cancels the whole task.
+            # The caller never disconnects: a timeout cancels the whole task.
             await asyncio.Event().wait()
             return {"type": "http.disconnect"}
 
@@ -139,12 +139,13 @@ class InProcess:
 
 
 class OverHttp:
-    """Calls an execution service elsewhere.
+    """Execution by another service over HTTP.
 
     Args:
         base_url: Its address, without ``/core/v1``.
         run_path: Path of the execution endpoint below the API's prefix.
-        timeout_s: Seconds until an attempt is given up. The other side may go on, so it is not tried again.
+        timeout_s: Seconds after which an attempt is abandoned. The other side may continue, so the attempt is not
+            repeated.
     """
 
     def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:
@@ -153,7 +154,7 @@ class OverHttp:
         self._client: httpx.AsyncClient | None = None
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Carries out one attempt."""
+        """Executes one attempt."""
         import httpx
 
         if self._client is None:
@@ -194,5 +195,5 @@ async def _parsed(data: bytes) -> Any:
 
 
 def _header(value: str) -> bytes:
-    # A key is any text; what no header can hold is sent as a key that resolves to nothing, and the answer is 401.
+    # A key can be any text. If a header cannot carry it, an unknown key is sent instead, and the answer is 401.
     return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

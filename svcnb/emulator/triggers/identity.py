@@ -1,7 +1,8 @@
-"""Who may use the triggers service: bearer tokens, browser sessions, and the approval that turns one into the other.
+"""Authentication of the triggers service: bearer tokens, browser sessions, and the approval that connects them.
 
-A client makes a token and shows only its SHA-256, the challenge. A signed-in user approves the challenge in a browser;
-from then on the token works until it is revoked. The service keeps the challenge, so a stolen database holds no token.
+A client creates a token and shows only its SHA-256, the challenge. A signed-in user approves the challenge in a
+browser. From then on the token works until it is revoked. The service stores only the challenge, so a stolen database
+contains no token.
 
 Source: specification 5.9; reference facts 10.5, G22.
 """
@@ -34,7 +35,7 @@ _USED_EVERY_S: Final = 60
 
 @dataclass(frozen=True)
 class User:
-    """Somebody who owns triggers.
+    """Owner of triggers.
 
     Attributes:
         id: UUID, the same for the same e-mail address.
@@ -46,12 +47,12 @@ class User:
 
 
 def challenge_of(token: str) -> str:
-    """The challenge of a token: base64url without padding of its SHA-256."""
+    """The challenge of a token: its SHA-256 in base64url without padding."""
     return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
 
 
 def check_challenge(challenge: str) -> str:
-    """A challenge, or a refusal.
+    """Checks the form of a challenge and returns it.
 
     Raises:
         Refused: 400 ``invalid_challenge``.
@@ -70,9 +71,9 @@ class Identity:
 
     Args:
         store: The database.
-        clock: Times in records, and the age of sessions.
-        session_secret: 32 bytes that follow from the emulator's root secret.
-        auto_approve: Whether any well-formed token works at its first use, for the default user.
+        clock: The time for records and for the age of sessions.
+        session_secret: 32 bytes, derived from the emulator's root secret.
+        auto_approve: Whether the first use of any well-formed token approves it, for the default user.
     """
 
     def __init__(self, store: Store, clock: Clock, session_secret: bytes, *, auto_approve: bool) -> None:
@@ -112,18 +113,18 @@ class Identity:
         if row is None or row["revoked_at"] is not None:
             return None
         now = self._clock.now()
-        # Once a minute is enough to know, and keeps reading requests from writing.
+        # Precision of one minute is enough, and it avoids a write for each read request.
         if row["last_used_at"] is None or now - row["last_used_at"] >= _USED_EVERY_S:
             connection.run("UPDATE trigger_tokens SET last_used_at = :now WHERE seq = :seq", now=now, seq=row["seq"])
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Lets the token of a challenge in. Doing so twice is harmless; a revoked token stays revoked.
+        """Approves the token of a challenge. A second approval has no effect. A revoked token stays revoked.
 
         Args:
             challenge: 43 characters of base64url.
-            label: What the user calls it.
-            email: Whose triggers the token reaches.
+            label: The user's name for it.
+            email: The user whose triggers the token can use.
 
         Raises:
             Refused: 400, not a challenge or not an e-mail address.
@@ -147,14 +148,14 @@ class Identity:
         return user
 
     async def listed(self, user: User) -> list[dict[str, Any]]:
-        """A user's tokens, newest first."""
+        """The tokens of a user, newest first."""
         query = "SELECT * FROM trigger_tokens WHERE user_id = :user ORDER BY seq DESC"
         return await self._store.run(
             lambda connection: [_shown(connection, row) for row in connection.records(query, user=user.id)]
         )
 
     async def revoke(self, user: User, token_id: str | None) -> int:
-        """Ends one token of a user, or all of them when ``token_id`` is None; how many it ended."""
+        """Revokes one token of a user, or all of them when ``token_id`` is None. Returns how many it revoked."""
         statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:
             statement += " AND id = :id"
@@ -165,7 +166,7 @@ class Identity:
     # --- sessions -----------------------------------------------------------------------------------------------
 
     async def sign_in(self, email: str) -> str:
-        """A session of seven days; the value of its cookie.
+        """Starts a session of seven days and returns the value of its cookie.
 
         Raises:
             Refused: 400, not an e-mail address.
@@ -184,7 +185,7 @@ class Identity:
         return None if abs(self._clock.now() - int(since)) > SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
-        """What a form of this session must carry; other sites can neither read nor guess it."""
+        """The secret that a form of this session must carry. Other sites can neither read nor guess it."""
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:

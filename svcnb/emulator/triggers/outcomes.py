@@ -1,4 +1,4 @@
-"""What the answer to a run's call means: success, another try, or failure (specification 3; reference facts 10.2)."""
+"""Meaning of the answer to a run's call: success, retry or failure (specification 3; reference facts 10.2)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _LONGEST_ERROR: Final = 65_536
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back from the execution.
+    """Answer of the execution.
 
     Attributes:
-        status: HTTP status, None when nothing came back (network error or timeout).
-        body: The parsed JSON, or the text when it is none.
-        trouble: What went wrong when nothing came back.
-        may_still_run: Whether the action may still run, so that another attempt would run it twice at once.
+        status: HTTP status, None when there was no answer (network error or timeout).
+        body: The parsed JSON, or the text when it is not JSON.
+        trouble: The problem when there was no answer.
+        may_still_run: Whether the action may still be running. Another attempt would then run it twice at the same
+            time.
     """
 
     status: int | None
@@ -33,7 +34,7 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same call may succeed later: nothing came back, 429, or any 5xx."""
+        """Whether the same call may succeed later: there was no answer, a 429, or any 5xx."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS
@@ -46,13 +47,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a run goes on.
+    """Result of an attempt.
 
     Attributes:
         status: ``success``, ``failed``, or ``retrying``.
-        response: JSON text of the raw body, None when nothing came back or on another try.
+        response: JSON text of the raw body, None without an answer or before a retry.
         error: Text of the failure, None on success.
-        delay_s: Seconds until the next try.
+        delay_s: Seconds until the retry.
     """
 
     status: Literal["success", "failed", "retrying"]
@@ -62,13 +63,13 @@ class Verdict:
 
 
 def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> Verdict:
-    """What an answer means for a run.
+    """Decides what an answer means for a run.
 
     Args:
-        answer: What came back.
-        attempt: Which attempt it was, from 1.
+        answer: The answer to the call.
+        attempt: The number of the attempt, from 1.
         retries: How many retries a run has.
-        retry_thrown: Whether an action that failed by itself is tried again as any other 5xx is.
+        retry_thrown: Whether a failure of the action itself is retried like any other 5xx.
     """
     body = json.dumps(answer.body, separators=(",", ":")) if answer.status is not None else None
     if answer.status is not None and answer.status in _OK:

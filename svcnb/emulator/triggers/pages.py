@@ -1,4 +1,4 @@
-"""The two pages for people: signing in, and approving a client."""
+"""HTML pages for people: sign-in, and approval of a client."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from starlette.responses import HTMLResponse
 
 _SECURITY: Final = {
-    # No script at all; the form may only go to this service; no other site may frame the page.
+    # Scripts are not allowed. The form may only post to this service. No other site may frame the page.
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Frame-Options": "DENY",
-    # Not no-referrer: with it browsers send the origin null with the form.
+    # Not no-referrer: with that policy, browsers send the origin null with the form.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -29,7 +29,7 @@ button { font: inherit; padding: .5rem 1.5rem; }
 
 
 def page(title: str, body: str, status: int = 200) -> HTMLResponse:
-    """A page.
+    """An HTML page.
 
     Args:
         title: Plain text.
@@ -45,7 +45,7 @@ def page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 
 def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
-    """The question whether a client may use the signed-in user's triggers."""
+    """The page that asks whether a client may use the signed-in user's triggers."""
     return page(
         "Approve a client?",
         f"<p>You are signed in as <strong>{escape(email)}</strong>. A client asks to create, change, run and delete "
@@ -60,14 +60,14 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
 
 
 def approved(email: str) -> HTMLResponse:
-    """The answer to a browser's approval."""
+    """The page that confirms an approval in a browser."""
     return page(
         "Approved", f"<p>The client now uses the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )
 
 
 def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
-    """The question who the user is.
+    """The page that asks who the user is.
 
     Args:
         target: Where to go afterwards, a path of this service.
@@ -88,5 +88,5 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 
 def problem(message: str, status: int) -> HTMLResponse:
-    """A refusal, for people."""
+    """The page that shows an error."""
     return page("That did not work", f"<p>{escape(message)}</p>", status)

@@ -1,13 +1,13 @@
-"""Executing runs: a lane for every trigger that has any.
+"""Per-trigger queues that execute runs. Each trigger with unfinished runs has one.
 
-A lane takes its trigger's oldest run that has not ended, executes it, writes down how it ended together with the claim
-of the next one, and goes on until nothing is left. So the runs of a trigger follow one another in the order of their
-admission, a run that waits for its next try holds back only its own trigger, and nobody polls: a lane starts when a
-run is admitted and is gone when the trigger has none.
+A queue executes its trigger's oldest unfinished run. One transaction records how the run ended and claims the next one.
+The queue continues until no run is left. So the runs of a trigger execute one after another, in the order of their
+admission. A run that waits for its retry delays only its own trigger. There is no polling: a queue starts when a run is
+admitted, and ends when the trigger has no runs left.
 
-Nothing that matters is kept in memory. At start, lanes open for all triggers with runs that have not ended; a run that
-a kill cut off is still marked running and is executed again, under the same id. Where several servers share the
-database, a trigger's lane is open on one of them; the others look now and then whether it still is.
+All state that matters is in the database. At start, a queue opens for each trigger with unfinished runs. A run that a
+kill interrupted is still marked as running, and is executed again under the same id. Servers that share the database
+use leases: only one of them has the queue of a trigger open. The others regularly check whether it still has.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ BROKEN: Final = "the service failed while it executed this run ({}); its log say
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When a failed attempt is tried again.
+    """Rules for retries of failed attempts.
 
     Attributes:
         retries: Retries after the first attempt.
-        retry_thrown: Whether an action that throws is tried again.
+        retry_thrown: Whether an action that throws is retried.
     """
 
     retries: int
@@ -87,17 +87,17 @@ class _Ended:
 
 
 class Lanes:
-    """The executing part of the triggers service.
+    """Executor of runs, with one queue per trigger.
 
     Args:
         store: The database.
-        clock: Times in records, and retry delays.
-        execution: Carries out calls.
-        seal: Opens usage keys.
-        policy: Retries.
-        workers: Most executions at once over all triggers, None for one a trigger. Of four and more, a quarter is kept
-            from an owner who has the others already.
-        kept_runs: Ended runs of a trigger that are kept.
+        clock: The time for records and retry delays.
+        execution: Executes calls.
+        seal: Decrypts usage keys.
+        policy: Rules for retries.
+        workers: Maximum of executions at the same time over all triggers. None means one per trigger. Of four and more,
+            a quarter is reserved for owners who do not use all the others already.
+        kept_runs: How many ended runs of a trigger are kept.
     """
 
     def __init__(
@@ -128,33 +128,33 @@ class Lanes:
 
     @property
     def lanes(self) -> int:
-        """How many triggers have runs that have not ended, as far as this service works on them."""
+        """How many triggers have unfinished runs that this server executes."""
         return len(self._lanes)
 
     async def start(self) -> None:
-        """Opens a lane for every trigger with runs that have not ended."""
+        """Opens a queue for every trigger with unfinished runs."""
         self._open = True
         await self.look()
 
     async def look(self) -> None:
-        """Opens the lanes that are missing, such as those of a server that was killed."""
+        """Opens queues that are missing, such as those of a server that was killed."""
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)
 
     async def restart(self) -> None:
-        """The database was exchanged: lanes forget what they wait for. Executions under way end by themselves."""
+        """Restarts all waiting queues after the database was exchanged. Executions under way finish normally."""
         self._open = False
         waiting = set(self._lanes.values()) - self._executing
         for lane in waiting:
             lane.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        # One that was woken in this very step of the loop never began, and so did not take itself out.
+        # A task that was woken in the same step of the event loop never started, so it did not remove its own entry.
         self._lanes = {trigger_id: lane for trigger_id, lane in self._lanes.items() if not lane.done()}
         await self.start()
 
     def wake(self, trigger_id: str) -> None:
-        """A run was admitted, or its trigger enabled: called after the commit."""
+        """Starts the queue of a trigger. Called after the commit that admitted a run or enabled the trigger."""
         if not self._open:
             return
         self._asked.add(trigger_id)
@@ -163,10 +163,10 @@ class Lanes:
             self._lanes[trigger_id] = lane
 
     async def stop(self, grace_s: float) -> None:
-        """Takes no more runs, and waits for those under way.
+        """Stops taking runs, and waits for those under way.
 
         Args:
-            grace_s: Seconds of patience; what is cut off then runs again after the next start.
+            grace_s: Seconds to wait. Runs that are interrupted then run again after the next start.
         """
         self._open = False
         lanes = set(self._lanes.values())
@@ -180,7 +180,7 @@ class Lanes:
         self._lanes.clear()
         self._asked.clear()
 
-    # --- one lane -----------------------------------------------------------------------------------------------
+    # --- one queue ----------------------------------------------------------------------------------------------
 
     async def _lane(self, trigger_id: str) -> None:
         ended: _Ended | None = None
@@ -195,22 +195,22 @@ class Lanes:
                     await self._timer.until(step.until, since=step.since)
                 elif trigger_id not in self._asked or not self._open:
                     return
-        except Exception as error:  # noqa: BLE001 - what fails in a run is seen to below, so this should not happen
+        except Exception as error:  # noqa: BLE001 - failures of a run are handled below, so this should not happen
             _log(f"the runs of trigger {trigger_id} stopped; they go on with its next run or the next start", error)
         finally:
-            # No await since the last look at `_asked`, so no wake-up falls between.
+            # There is no await after the last check of `_asked`, so no wake-up is lost.
             self._lanes.pop(trigger_id, None)
 
     async def _step(self, trigger_id: str, ended: _Ended | None) -> _Claimed | _Waiting | None:
         pause_s = _STORE_RETRY_S
         while True:
             try:
-                # Shielded: a stop that cancels the lane must not take back the end of a finished execution.
+                # Shielded: a stop that cancels the queue must not undo the recorded end of a finished execution.
                 work = partial(self._settle_and_claim, trigger_id=trigger_id, ended=ended)
                 return await asyncio.shield(self._store.run(work))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the run must end and the lane go on
+            except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # The result of a finished execution must not be lost while the database is away.
+                    # The result of a finished execution must not be lost while the database is unavailable.
                     _LOG.warning("the database is away (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
@@ -222,28 +222,28 @@ class Lanes:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _rescue(self, trigger_id: str, ended: _Ended | None, problem: str) -> bool:
-        """Gets a run to its end after an unexpected error, so that the one after it can begin.
+        """Ends a run after an unexpected error, so that the next one can begin.
 
         Args:
-            trigger_id: Its trigger.
-            ended: The run that was executed, and how it ended; None when the next one could not be begun.
-            problem: What the error is called. Its text may hold data of the run and stays in the log.
+            trigger_id: The trigger of the run.
+            ended: The run that was executed, and how it ended. None if the next run could not be started.
+            problem: The name of the error. Its text may contain data of the run and is only logged.
 
         Returns:
-            Whether it could be written down.
+            Whether the end was recorded.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:
             work = partial(_fail_next, trigger_id=trigger_id, error=NOT_BEGUN.format(problem), now=self._clock.now())
         else:
-            # Alone this time: perhaps what came with it in the same transaction is to blame.
+            # In a transaction of its own: another statement of the failed transaction may have caused the error.
             lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
             work = partial(_settle_or_lose, ended=ended, lost=lost, now=self._clock.now())
         refused: Exception | None
         is_kept = True
         try:
             refused = await asyncio.shield(self._store.run(work))
-        except Exception as error:  # noqa: BLE001 - the lane tries again, from the beginning
+        except Exception as error:  # noqa: BLE001 - the queue tries again, from the beginning
             refused, is_kept = error, False
         if refused is not None:
             _log(f"a run of trigger {trigger_id} cannot be written down", refused)
@@ -264,26 +264,26 @@ class Lanes:
 
     def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:
         if not leases.take(connection, _lease(trigger_id)):
-            return None  # another server's lane goes on with it
+            return None  # another server's queue executes it
         run = oldest_open_run(connection, trigger_id)
         if run is None:
             return None
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # One that is further away than any delay comes from before the clock was set back.
+        # A time beyond the longest delay was set before the clock was set back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(_claim(connection, run), trigger)
 
     def _trim(self, connection: Connection, trigger_id: str, now: float) -> None:
-        # Looking is not free on a long history: at the first end after a start, and then now and again.
+        # The check is expensive for a long history: do it at the first end after a start, and then regularly.
         if self._ends[trigger_id] % _TRIM_EVERY == 0:
             trim_runs(connection, trigger_id, self._kept_runs, now - RATE_WINDOW_S)
         self._ends[trigger_id] += 1
 
     def _empty(self, connection: Connection, ended: _Ended) -> None:
-        """Deletes inputs and responses of the oldest ended runs when new ones have added up."""
+        """Deletes inputs and responses of the oldest ended runs once enough new ones have accumulated."""
         owner = ended.run.trigger_id
         self._bytes[owner] += len(ended.run.input or "") + len(ended.verdict.response or "")
         if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:
@@ -293,7 +293,7 @@ class Lanes:
     async def _attempt(self, claimed: _Claimed) -> _Ended:
         try:
             return await self._executed(claimed)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the run must end
+        except Exception as error:  # noqa: BLE001 - the run must end after any error
             _log(f"run {claimed.run.id} could not be executed", error)
             return _Ended(claimed.run, Verdict("failed", error=BROKEN.format(type(error).__name__)))
 
@@ -325,18 +325,18 @@ class Lanes:
     async def _answer(self, call: RunCall) -> Answer:
         try:
             return await self._execution(call)
-        except Exception as error:  # noqa: BLE001 - whatever the execution does, the run must end
+        except Exception as error:  # noqa: BLE001 - the run must end after any error
             _LOG.exception("run %s could not be called", call.run_id)
             return Answer(None, trouble=f"the call failed: {type(error).__name__}")
 
 
 def _is_away(error: Exception) -> bool:
-    """Whether the database only needs time."""
+    """Whether the database is only temporarily unavailable."""
     return isinstance(error, StoreUnavailable) and not isinstance(error, StatementRefused)
 
 
 def _log(what: str, error: Exception) -> None:
-    """Tells an unexpected error, of a database without the driver's, which may repeat the row that it is about."""
+    """Logs an unexpected error. For a database error, omits the driver's text, which may contain data of the row."""
     if isinstance(error, DatabaseError):
         _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:
@@ -352,7 +352,7 @@ def _params_of(trigger: TriggerRecord, run: RunRecord) -> dict[str, Any]:
 
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:
-    """What the action gets: the run's input over the trigger's default params, at the top level (facts 10.2)."""
+    """Input of the action: the run's input merged over the trigger's default params, at the top level (facts 10.2)."""
     merged = dict(defaults) if isinstance(defaults, dict) else {}
     merged.update(given if isinstance(given, dict) else {"event": given})
     return merged
@@ -364,9 +364,9 @@ def _fail_next(connection: Connection, trigger_id: str, error: str, now: float) 
 
 
 def _settle_or_lose(connection: Connection, ended: _Ended, lost: Verdict, now: float) -> Exception | None:
-    """Writes down how a run ended, or where the database refuses just that, that nobody knows; why it was refused.
+    """Records how a run ended. If the database refuses that, records that the result is lost, and returns the error.
 
-    Both in one transaction: with another between them, what was in the way of the first might be gone by the second.
+    Both happen in one transaction. If another transaction came between them, the cause of the refusal might be gone.
     """
     try:
         with connection.savepoint():
@@ -384,7 +384,7 @@ def _claim(connection: Connection, run: RunRecord) -> RunRecord:
     if run.status == "retrying":
         changes["attempt"] = run.attempt + 1
     elif run.status == "running":
-        # Only a stop of the service leaves a run so: it was cut off, and its attempt is made again.
+        # Only a stop of the service leaves a run in this state. It was interrupted, and its attempt is repeated.
         changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
     change_run(connection, "seq = :of", changes, of=run.seq)
     return RunRecord(**(run.__dict__ | changes))
@@ -402,5 +402,5 @@ def _settle(connection: Connection, ended: _Ended, now: float) -> None:
             "finished_at": now,
             "next_attempt_at": None,
         }
-    # A trigger deleted meanwhile took its runs along, and a restored snapshot may know nothing of this one.
+    # If the trigger was deleted during the run, its runs are gone. A restored snapshot may not contain this run.
     change_run(connection, "id = :of AND finished_at IS NULL", values, of=ended.run.id)

@@ -1,4 +1,4 @@
-"""What all endpoints of the triggers service share: bodies, the caller, and failures in this service's shape."""
+"""Shared parts of all endpoints of the triggers service: bodies, the caller, and error responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,80}\Z")
 
 @dataclass(frozen=True)
 class Ask:
-    """One request to the triggers service.
+    """A request to the triggers service.
 
     Attributes:
         call: The request.
@@ -44,7 +44,7 @@ class Ask:
         return self.call.request.headers.get(name, "")
 
     async def user(self) -> User:
-        """Who calls, by bearer token.
+        """The caller, by bearer token.
 
         Raises:
             Refused: 401.
@@ -57,7 +57,7 @@ class Ask:
         return user
 
     def identifier(self, name: str = "id") -> str:
-        """The id in the path, in its usual form.
+        """The id in the path, in its canonical form.
 
         Raises:
             Refused: 400 ``invalid_id``.
@@ -97,10 +97,10 @@ Handler = Callable[[Ask], Awaitable[Response]]
 
 
 class Rows:
-    """Makes the rows of the triggers service.
+    """Factory for the endpoints of the triggers service.
 
     Args:
-        triggers: Gives the triggers service, which is made with the first request.
+        triggers: Returns the triggers service, which is created with the first request.
         faults: Injected failures.
     """
 
@@ -114,8 +114,9 @@ class Rows:
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Answers it, and reads what it needs.
-            **shown: What the description says, by names of `Endpoint`; without any, it is not described.
+            handler: Answers the request, and reads the parts of it that it needs.
+            **shown: The OpenAPI description, by attribute names of `Endpoint`. Without any, the endpoint is not
+                described.
         """
 
         async def handle(call: Call, _given: None) -> Response:
@@ -132,23 +133,23 @@ class Rows:
         return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
 
     def owned(self, method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
-        """An endpoint whose caller has a token; arguments as for `row`, and 401 is among its errors.
+        """An endpoint whose caller needs a token. Arguments are those of `row`, and 401 is among its errors.
 
         Args:
             method: HTTP method.
             path: Full path.
-            handler: Answers it.
-            errors: Statuses that it may refuse with.
+            handler: Answers the request.
+            errors: Statuses of its error responses.
             **shown: See `row`.
         """
         return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
 
 
 def read(model: type[BaseModel], value: Any) -> Any:
-    """A body of the wanted shape.
+    """Validates a body against a model.
 
     Raises:
-        Refused: 422 ``unprocessable_entity``; no value of the body is repeated, since one of them is a key.
+        Refused: 422 ``unprocessable_entity``. The message repeats no value of the body, because one of them is a key.
     """
     try:
         return model.model_validate(value)
@@ -159,10 +160,10 @@ def read(model: type[BaseModel], value: Any) -> Any:
 
 
 def whole(text: str | None, default: int, lowest: int, highest: int) -> int:
-    """A whole number of a query string, brought into its range.
+    """An integer of a query string, limited to its range.
 
     Raises:
-        Refused: 422, it is no whole number.
+        Refused: 422, it is not an integer.
     """
     if text is None:
         return default

@@ -43,7 +43,7 @@ _TRIED: Final = _BODY | _ID | {429}
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The rows."""
+    """The endpoints of triggers and runs."""
     return [
         rows.owned("GET", "/api/me", me, response=Me),
         rows.owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
@@ -122,7 +122,7 @@ async def one(ask: Ask) -> Response:
 
 
 async def change(ask: Ask) -> Response:
-    """Changes a trigger; what is absent or null stays. New code needs the usage key again; the result is checked."""
+    """Changes a trigger. Absent and null members stay unchanged. New code needs the usage key again."""
     before = await _mine(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
     triggers = ask.triggers
@@ -132,12 +132,12 @@ async def change(ask: Ask) -> Response:
     if moved:
         changes |= {"watermark": now, "next_block": None, "last_block_hash": None}
     elif body.enabled and not before.enabled:
-        # What happened while it was disabled starts no runs: it stopped firing (specification 3).
+        # Events while it was disabled start no runs, because it was not firing (specification 3).
         changes |= {"watermark": now} | await triggers.place_now(before)
     changes["updated_at"] = now
 
     def work(connection: Connection) -> TriggerRecord | None:
-        # An owner who has too much already can still rename, disable and shorten.
+        # An owner who exceeds the limit already can still rename, disable and shorten.
         changed = replace(before, **changes)
         if store.trigger_chars(changed) > store.trigger_chars(before):
             require_room_for_trigger(connection, changed.__dict__)
@@ -152,7 +152,7 @@ async def change(ask: Ask) -> Response:
 
 
 async def remove(ask: Ask) -> Response:
-    """Deletes a trigger and its runs; also answers 204 when there is none."""
+    """Deletes a trigger and its runs. Answers 204 also when the trigger does not exist."""
     user, identifier = await ask.user(), ask.identifier()
     if await ask.triggers.store.run(lambda connection: store.delete_trigger(connection, identifier, user.id)):
         ask.triggers.poke()
@@ -172,7 +172,7 @@ async def run_page(ask: Ask) -> Response:
 
 
 async def test(ask: Ask) -> Response:
-    """Starts one run with the given input, whatever the kind; for trying an action out."""
+    """Starts one run with the given input, for triggers of every kind. Use it to test an action."""
     trigger = await _mine(ask)
     given = await ask.json()
     triggers = ask.triggers
@@ -199,14 +199,14 @@ async def tokens(ask: Ask) -> Response:
 
 
 async def revoke(ask: Ask) -> Response:
-    """Ends one token for ever; also the caller's own."""
+    """Revokes one token permanently. It may be the caller's own."""
     user, identifier = await ask.user(), ask.identifier()
     await ask.triggers.identity.revoke(user, identifier)
     return Response(status_code=204)
 
 
 async def revoke_all(ask: Ask) -> Response:
-    """Ends all tokens of the caller's user."""
+    """Revokes all tokens of the caller's user."""
     await ask.triggers.identity.revoke(await ask.user(), None)
     return Response(status_code=204)
 
@@ -223,7 +223,7 @@ async def _mine(ask: Ask) -> TriggerRecord:
 
 
 def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
-    """Refuses new code without a usage key: a triggers token alone must not run other code with the stored key."""
+    """Refuses new code without a usage key. A triggers token alone must not run other code with the stored key."""
     if body.action_code != before.action_code and body.usage_api_key is None:
         raise Refused(
             422,
@@ -233,7 +233,7 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
 
 
 async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
-    """Does work on what users wrote, outside of the event loop if it is long."""
+    """Processes user data, outside of the event loop if it is long."""
     return await offload(work) if is_long else work()
 
 
@@ -244,7 +244,7 @@ async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
 
 
 def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:
-    """The columns that change, and whether the trigger fires at other times than before."""
+    """The columns that change, and whether the trigger then fires at other times than before."""
     changes = _given_columns(ask, body)
     name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
     kind = changes.get("kind", before.kind)
@@ -325,6 +325,6 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # Not part of the service's own record: how often a stop cut the run off, so that it was executed again.
+        # Not part of the real service's record: how often a stop interrupted the run, so that it was executed again.
         "interruptions": run.interruptions,
     }

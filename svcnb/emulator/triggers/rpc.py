@@ -1,4 +1,4 @@
-"""Asking chains, by JSON-RPC: the built-in one directly, others over HTTP."""
+"""JSON-RPC client for chains. Calls the built-in chain directly, and others over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RpcTrouble(Exception):
     """A chain did not answer, or answered with an error.
 
     Args:
-        message: What was seen, without the address of the chain: it may hold a key.
+        message: What happened, without the address of the chain, which may contain a key.
         code: JSON-RPC error code, None when there was no answer.
     """
 
@@ -30,11 +30,11 @@ class RpcTrouble(Exception):
 
 
 class Rpc:
-    """One chain.
+    """Connection to one chain.
 
     Args:
-        post: Carries one JSON-RPC request object there and the answer object back.
-        close: Gives back connections.
+        post: Sends a JSON-RPC request object and returns the answer object.
+        close: Closes connections.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Rpc:
         self._ids = itertools.count(1)
 
     async def call(self, method: str, *params: object) -> Any:
-        """Asks.
+        """Calls a method.
 
         Returns:
             The ``result`` member.
@@ -61,7 +61,7 @@ class Rpc:
             raise
         except TimeoutError:
             raise RpcTrouble(f"{method}: no answer within {_TIMEOUT_S:g} s") from None
-        except Exception as error:  # noqa: BLE001 - a chain may fail in any way, and is asked again at the next poll
+        except Exception as error:  # noqa: BLE001 - a chain may fail in any way; the next poll tries again
             raise RpcTrouble(f"{method}: {type(error).__name__}") from None
         if not isinstance(answer, dict) or ("result" not in answer and "error" not in answer):
             raise RpcTrouble(f"{method}: the answer is not JSON-RPC")
@@ -75,7 +75,7 @@ class Rpc:
         return int(await self.call("eth_blockNumber"), 16)
 
     async def block_hash(self, number: int) -> str | None:
-        """A block's hash, or None when there is no such block."""
+        """The hash of a block, or None when the block does not exist."""
         block = await self.call("eth_getBlockByNumber", hex(number), False)  # noqa: FBT003 - the protocol's argument
         return None if block is None else str(block["hash"])
 
@@ -86,7 +86,7 @@ class Rpc:
 
 
 def over_http(url: str) -> Rpc:
-    """A chain behind a URL.
+    """A connection to a chain behind a URL.
 
     Args:
         url: Its JSON-RPC address. It never appears in errors.
@@ -102,7 +102,8 @@ class _OverHttp:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def post(self, request: dict[str, Any]) -> Any:
-        # A connection stays open if its request is cancelled while it is being made, so only the waiting is cancelled.
+        # Cancelling a request while its connection is being made leaves the connection open. So only the wait is
+        # cancelled.
         asked = asyncio.ensure_future(self._ask(request))
         self._under_way.add(asked)
         asked.add_done_callback(self._done)
@@ -130,4 +131,4 @@ class _OverHttp:
     def _done(self, asked: asyncio.Task[Any]) -> None:
         self._under_way.discard(asked)
         if not asked.cancelled():
-            asked.exception()  # nobody may be left who wants to know
+            asked.exception()  # the caller may be gone

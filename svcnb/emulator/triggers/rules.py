@@ -1,4 +1,4 @@
-"""What a trigger must look like, checked at creation and after every change (reference facts 10.1, 10.3)."""
+"""Rules for triggers, checked at creation and after every change (reference facts 10.1, 10.3)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ChainEventConfig:
     """The checked settings of a chain_event trigger.
 
     Attributes:
-        chain: Which chain.
+        chain: The name of the chain.
         address: The contract, lower case.
         event: The parsed signature.
         signature: The signature as configured.
-        topics: topic0 and the filters after it, as ``eth_getLogs`` takes them.
-        start_block: Where to begin, or None for shortly before now.
+        topics: topic0 and the filters after it, in the form of ``eth_getLogs``.
+        start_block: The first block, or None for shortly before now.
     """
 
     chain: ChainName
@@ -44,7 +44,7 @@ class ChainEventConfig:
 
 
 def check(name: str, action_code: str, usage_api_key: str | None, default_params: object, config: object) -> None:
-    """The rules that hold for every kind.
+    """Checks the rules for every kind of trigger.
 
     Args:
         name: Not blank.
@@ -69,7 +69,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
-    """The rules of a kind's own settings.
+    """Checks the rules for the settings of one kind.
 
     Raises:
         Refused: 400 with the code of the broken rule.

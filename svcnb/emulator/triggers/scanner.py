@@ -1,4 +1,4 @@
-"""What looks for something to start, again and again, by the emulator's clock."""
+"""Base class of scanners, which look for causes of runs at intervals of the emulator's clock."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ERROR_RETRY_S: Final = 10.0
 
 
 class Scanner(ABC):
-    """Looks in rounds until it is cancelled; while the database is away, or after an error of its own, it waits.
+    """Scanner that runs until it is cancelled. It waits while the database is unavailable, and after an error.
 
     Args:
         store: The database.
-        clock: The time that counts.
-        interval_s: Seconds between looks.
+        clock: The emulator's clock.
+        interval_s: Seconds between scans.
         wake: Called with the trigger's id after a run was admitted.
     """
 
     what: ClassVar[str]
-    """What it starts runs by, for the log."""
+    """The cause of its runs, for the log."""
 
     def __init__(self, store: Store, clock: Clock, interval_s: float, wake: Callable[[str], None]) -> None:
         self._store = store
@@ -40,11 +40,11 @@ class Scanner(ABC):
         self._next_look = clock.now()
 
     def poke(self) -> None:
-        """A trigger was added, changed or removed."""
+        """Wakes the scanner after a trigger was added, changed or removed."""
         self._poke.set()
 
     async def run(self) -> None:
-        """Looks until cancelled."""
+        """Scans until cancelled."""
         self._next_look = self._clock.now()
         while True:
             self._poke.clear()
@@ -53,10 +53,10 @@ class Scanner(ABC):
             except StoreUnavailable as error:
                 _LOG.warning("the database is away (%s): %s wait", error.message, self.what)
                 await asyncio.sleep(_STORE_RETRY_S)
-            except Exception:  # noqa: BLE001 - whatever it is, the next look may do better
+            except Exception:  # noqa: BLE001 - the next scan may succeed after any error
                 _LOG.exception("%s could not be looked at", self.what)
                 await asyncio.sleep(_ERROR_RETRY_S)
 
     @abstractmethod
     async def _round(self) -> None:
-        """Looks if it is time to, else waits until then or until it is poked."""
+        """Scans if it is time, else waits until then or until `poke`."""

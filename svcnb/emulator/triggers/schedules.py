@@ -1,10 +1,10 @@
-"""Starting runs by the clock (specification 6.2; reference facts 10.3).
+"""Scanner that starts runs by the clock (specification 6.2; reference facts 10.3).
 
-Schedules are looked at every 30 seconds of the emulator's clock; a look starts at most one run a trigger, that of the
-first tick after the last one that had its run. So after a stop the missed ticks follow, one a scan, none twice. A
-clock that jumps ahead is scanned as often as it would have been had it walked.
+Schedules are scanned every 30 seconds of the emulator's clock. A scan starts at most one run per trigger: that of the
+first tick after the last tick that had its run. After a stop, the missed ticks follow, one per scan and none twice.
+After a clock jump, the number of scans is the same as if the time had passed normally.
 
-The scanner sleeps until the first scan at which something is due, so idle schedules cost nothing.
+The scanner sleeps until the first scan with a due schedule, so idle schedules cost nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Schedules(Scanner):
-    """The scanner of schedule triggers. Arguments as of `Scanner`."""
+    """Scanner of schedule triggers. Arguments are those of `Scanner`."""
 
     what = "schedules"
 
@@ -47,7 +47,7 @@ class Schedules(Scanner):
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
         if not any(admitted):
-            # All queues are full: scans within a jump of the clock would find the same again and again.
+            # All queues are full: more scans within a clock jump would find the same result each time.
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:
@@ -67,7 +67,7 @@ class Schedules(Scanner):
 
 
 def _due(trigger: TriggerRecord) -> float:
-    """The next tick; never, for a trigger that cannot be read, which must not keep the others waiting."""
+    """The next tick. Never for a trigger that cannot be read: it must not delay the others."""
     try:
         return _next_tick(trigger)
     except Exception:  # noqa: BLE001 - as the docstring says
@@ -80,7 +80,7 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Admits the first due tick; everything is looked at again, inside the transaction."""
+    """Admits the first due tick. Checks everything again inside the transaction."""
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

@@ -1,4 +1,4 @@
-"""The triggers service as a whole: started with the emulator, stopped with it."""
+"""Triggers service as a whole, started and stopped with the emulator."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ _LOOK_S: Final = 5.0
 
 
 class Triggers:
-    """Everything under ``/api``, ``/webhook`` and ``/agent``, and what runs behind it.
+    """Service behind ``/api``, ``/webhook`` and ``/agent``, with its background tasks.
 
     Args:
-        settings: How the emulator behaves.
-        clock: The emulator's time.
+        settings: The emulator's settings.
+        clock: The emulator's clock.
         store: The database.
         randomness: Source of ids.
-        custody: Keys for what is encrypted.
+        custody: Derives the keys for encryption.
         rpc: Answers JSON-RPC on the emulator's own chain.
-        control_token: Lets its holder sign in as any user.
+        control_token: The token whose holder may sign in as any user.
     """
 
     def __init__(
@@ -102,10 +102,11 @@ class Triggers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def attach(self, app: ASGIApp) -> None:
-        """Gives the application, which runs call as any client does; nothing is executed before.
+        """Sets the application that runs call. No run is executed before.
 
         Raises:
-            RuntimeError: Called outside the event loop, whose event it sets: from a thread that would be a race.
+            RuntimeError: It was called outside the event loop. It sets an event of the loop, which another thread must
+                not do.
         """
         asyncio.get_running_loop()
         if isinstance(self._execution, InProcess):
@@ -113,7 +114,7 @@ class Triggers:
         self._attached.set()
 
     def start(self) -> None:
-        """Begins, in the background: the emulator is ready before old runs are looked for."""
+        """Starts the background tasks. The emulator is ready before it searches for old runs."""
         self._tasks = [asyncio.create_task(self._begin(), name="triggers")]
         self._tasks += [asyncio.create_task(watcher.run()) for watcher in self._watchers]
         for task in self._tasks:
@@ -123,7 +124,7 @@ class Triggers:
         await self._attached.wait()
         looked = await self._look(self.lanes.start)
         while self.store.shared or not looked:
-            # What other servers changed, or left behind; or what could not be looked for at first.
+            # Handles changes by other servers, runs of killed servers, and what could not be read at first.
             await asyncio.sleep(_LOOK_S)
             looked = await self._look(self.lanes.look)
             self.poke()
@@ -137,7 +138,7 @@ class Triggers:
         return True
 
     async def stop(self) -> None:
-        """Looks for no more causes, and waits some seconds for executions under way. May be called twice."""
+        """Stops the scanners, and waits some seconds for executions under way. It may be called twice."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -148,27 +149,27 @@ class Triggers:
             await chain.rpc.close()
 
     async def reload(self) -> None:
-        """The database was exchanged under the service: everything is looked at anew."""
+        """Reads everything again after the database was exchanged."""
         self.posts_by_address.clear()
         self.posts_by_user.clear()
         await self.lanes.restart()
         self.poke()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """A trigger was made or changed: called after the commit."""
+        """Updates the service after a trigger was created or changed. Called after the commit."""
         if trigger.enabled:
             self.lanes.wake(trigger.id)
         self.poke()
 
     def poke(self) -> None:
-        """Schedules or watched events may have changed."""
+        """Wakes the scanners after schedules or watched events may have changed."""
         for watcher in self._watchers:
             watcher.poke()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
-        """Where a chain_event trigger stands when it has read everything so far; nothing for the other kinds.
+        """The position of a chain_event trigger that has read everything so far. Empty for the other kinds.
 
-        When the chain does not answer it keeps its place: better some old events than some lost ones.
+        When the chain does not answer, the trigger keeps its position: repeated events are better than lost ones.
         """
         if trigger.kind != "chain_event":
             return {}
@@ -185,7 +186,7 @@ class Triggers:
 def _execution(settings: Settings) -> Execution:
     given_ms = settings.trigger_timeout_ms
     if settings.trigger_execution_url is None:
-        # Without a timeout of its own: the engine ends a run that takes too long, and a run may wait for its turn.
+        # There is no extra timeout: the engine ends a run that takes too long, and a run may wait for a free slot.
         return InProcess(settings.vocabulary.run_path, None if given_ms is None else given_ms / 1000)
     limits = settings.limits
     timeout_s = (limits.timeout_ms + limits.client_timeout_ms_buffer if given_ms is None else given_ms) / 1000
@@ -198,8 +199,8 @@ def _watched(settings: Settings, rpc: Callable[[Any], Awaitable[Any]], name: Cha
     if url is not None:
         return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
 
-    # The emulator's own chain makes a block only when somebody sends a transaction: waiting for blocks on top of the
-    # newest would be waiting for ever.
+    # The emulator's own chain makes a block only for a transaction. Waiting for further blocks after the newest one
+    # would never end.
     return WatchedChain(name, Rpc(rpc), confirmations or 0)
 
 

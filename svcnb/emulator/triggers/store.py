@@ -1,4 +1,4 @@
-"""Records of the triggers service, in the forms that `svcnb.emulator.triggers.tables` tells of."""
+"""Records of the triggers service. `svcnb.emulator.triggers.tables` describes their columns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-import svcnb.emulator.triggers.tables  # noqa: F401 - a database that is made for these records has them
+import svcnb.emulator.triggers.tables  # noqa: F401 - the import adds the tables to a new database
 from svcnb.emulator.platform.database import Connection, setting
 from svcnb.protocol.nesting import parse
 
 
 def to_json(value: object) -> str:
-    """JSON text as the tables hold it."""
+    """JSON text in the form of the tables."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
@@ -23,7 +23,7 @@ def from_json(text: str | None) -> Any:
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """A time as the API shows it: UTC, microseconds, ``Z``."""
+    """A time in the form of the API: UTC, microseconds, ``Z``."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -60,7 +60,7 @@ class TriggerRecord:
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
         """The trigger in a row of all columns."""
         plain = {name: connection.unescaped(row[name]) for name in _TEXTS}
-        return cls(**row | plain | {"enabled": bool(row["enabled"])})  # SQLite knows no truth values
+        return cls(**row | plain | {"enabled": bool(row["enabled"])})  # SQLite has no boolean type
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
 
 
 def trigger_chars(trigger: TriggerRecord) -> int:
-    """Characters of what the owner wrote in a trigger."""
+    """The number of characters that the owner wrote in a trigger."""
     return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
 
 
@@ -131,7 +131,7 @@ def change_trigger(connection: Connection, trigger_id: str, values: dict[str, An
 
 
 def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> bool:
-    """Deletes a trigger with its runs; whether there was one."""
+    """Deletes a trigger with its runs. Returns whether it existed."""
     statement = "DELETE FROM triggers WHERE id = :id AND user_id = :user_id"
     return bool(connection.run(statement, id=trigger_id, user_id=user_id))
 
@@ -141,9 +141,9 @@ def change_run(connection: Connection, condition: str, values: dict[str, Any], /
 
     Args:
         connection: Inside a transaction.
-        condition: Which, as SQL.
-        values: The new ones by column.
-        **known: Values of the condition, by name; none that is a column's.
+        condition: Selects the runs, as SQL.
+        values: The new values by column.
+        **known: Values in the condition, by name. The names must differ from those of columns.
     """
     if values.get("error"):
         values = values | {"error": connection.escaped(values["error"])}
@@ -151,13 +151,13 @@ def change_run(connection: Connection, condition: str, values: dict[str, Any], /
 
 
 def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float) -> None:
-    """Lets the oldest ended runs of a trigger go.
+    """Deletes the oldest ended runs of a trigger.
 
     Args:
         connection: Inside a transaction.
         trigger_id: The trigger.
-        keep: Ended runs that stay.
-        before: Unix seconds; what began later stays, because the rate limit counts it.
+        keep: How many ended runs are kept.
+        before: Unix seconds. Later runs are kept, because the rate limit counts them.
     """
     connection.run(
         """
@@ -180,7 +180,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
     Args:
         connection: Inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Characters of inputs and responses that stay, those of the newest runs.
+        most: Maximum of characters in inputs and responses. Those of the newest runs are kept.
     """
     connection.run(
         """
@@ -222,7 +222,7 @@ def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None
 
 
 _TEXTS: Final = ("name", "action_code", "account_address")
-"""What users wrote, in a trigger."""
+"""Columns of a trigger that contain text of the owner."""
 
 
 def _escaped(connection: Connection, values: dict[str, Any]) -> dict[str, Any]:

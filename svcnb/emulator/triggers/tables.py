@@ -1,4 +1,4 @@
-"""Tables of the triggers service. Every database has them from its first start, which loads nothing else of triggers.
+"""Tables of the triggers service. Every database has them from its first start, which loads no other triggers module.
 
 Times are Unix seconds of the emulator's clock. JSON is text written with ASCII escapes only, so that any string of a
 webhook (NUL and lone surrogates included) survives on every database.
@@ -10,7 +10,7 @@ from svcnb.emulator.platform.schema import Table
 
 Table("trigger_users", "id VARCHAR NOT NULL PRIMARY KEY, email VARCHAR NOT NULL UNIQUE")
 
-# Of a token only the challenge is kept: the SHA-256 of what the service never sees before its first use.
+# Only the challenge of a token is stored: its SHA-256. The service never sees the token before its first use.
 Table(
     "trigger_tokens",
     """
@@ -25,8 +25,8 @@ Table(
     """,
 )
 
-# The last three say where the scanners stand: the last tick that had its run (or the moment to count from), the next
-# block to read, and the hash of the block before it, by which a reorganisation is noticed.
+# The last three are the positions of the scanners. They are the last tick that had its run (or the moment to count
+# from), the next block to read, and the hash of the block before it, which reveals a reorganisation.
 Table(
     "triggers",
     """
@@ -54,7 +54,7 @@ Table(
     ix_triggers_kind="(kind)",
 )
 
-# A lane asks for the oldest run that has not ended; that must not slow down as history grows.
+# A queue reads the oldest unfinished run. That must not become slower as the history grows.
 Table(
     "trigger_runs",
     """

@@ -1,4 +1,4 @@
-"""Waiting by the emulator's clock, which may stand still, jump, or run."""
+"""Timer for the emulator's clock, which may be frozen, jump, or run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Timer:
     """Waits for moments of a clock.
 
     Args:
-        clock: The emulator's clock. A change of it wakes everybody who waits.
+        clock: The emulator's clock. A change of it wakes all waiters.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -27,12 +27,12 @@ class Timer:
         """Waits until the clock shows a moment.
 
         Args:
-            moment: Unix seconds; infinity never comes.
-            poke: Set by somebody else to end the wait early.
-            since: What the clock showed when the moment was chosen, in Unix seconds; now when None.
+            moment: Unix seconds. Infinity is never reached.
+            poke: Event that ends the wait early.
+            since: The clock's time when the moment was chosen, in Unix seconds. None means now.
 
         Returns:
-            Whether the moment has come; False also when the clock was set back meanwhile.
+            Whether the moment is reached. Also False when the clock was set back during the wait.
         """
         self._loop = asyncio.get_running_loop()
         begun = self._clock.now() if since is None else since
@@ -42,7 +42,7 @@ class Timer:
             while (left := moment - self._clock.now()) > 0:
                 if (poke is not None and poke.is_set()) or self._clock.now() < begun:
                     return False
-                # A frozen clock moves only by a change; loops take no timers that are years away.
+                # A frozen clock moves only by a change. Event loops do not accept timers of several years.
                 timeout = None if self._clock.frozen else min(left, _LONGEST_WAIT_S)
                 try:
                     async with asyncio.timeout(timeout):

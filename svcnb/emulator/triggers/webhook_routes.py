@@ -1,4 +1,4 @@
-"""``/webhook``: the public door (specification 4.5; reference facts 10.4)."""
+"""``/webhook``: the public entry point of webhook triggers (specification 4.5; reference facts 10.4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """The rows."""
+    """The endpoints of webhooks."""
     refusals = frozenset({400, 404, 410, 413, 429})
     return [
         rows.row(
@@ -32,9 +32,9 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def receive(ask: Ask) -> Response:
-    """Takes a post and answers at once; the run follows.
+    """Accepts a post and answers at once. The run follows.
 
-    A body of any content type does; what is no JSON reaches the action as text.
+    The body may have any content type. If it is not JSON, the action receives it as text.
     """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()

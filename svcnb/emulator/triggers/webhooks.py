@@ -1,8 +1,9 @@
-"""Turning a webhook post into a run: what is kept of it, and what is refused (reference facts 10.3, 10.4).
+"""Conversion of a webhook post into a run: which parts are kept and refused (reference facts 10.3, 10.4).
 
-``event_raw`` is the body as text. JSON cannot carry bytes, so ``event_raw_encoding`` says how to get them back: with
-``utf-8`` the text's UTF-8 bytes are the body, with ``base64`` (any body that is not UTF-8) the text is their standard
-base64. Either way an action can verify the sender's signature over exactly what was sent.
+``event_raw`` is the body as text. JSON cannot carry bytes, so ``event_raw_encoding`` says how to restore them. With
+``utf-8`` the body is the UTF-8 encoding of the text. With ``base64`` (any body that is not UTF-8) the text is the
+standard base64 of the body. In both cases an action can verify the sender's signature over exactly the bytes that were
+sent.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _KEPT: Final = frozenset(
         "webhook-timestamp",
         "svix-id",
         "svix-timestamp",
-        # PayPal: all five are part of the verification, the signature itself in paypal-transmission-sig.
+        # PayPal: all five are part of the verification. The signature itself is in paypal-transmission-sig.
         "paypal-auth-algo",
         "paypal-cert-url",
         "paypal-transmission-id",
@@ -46,7 +47,7 @@ _KEPT: Final = frozenset(
         "x-zm-request-timestamp",
         "x-qn-nonce",
         "x-qn-timestamp",
-        # Signatures whose names do not say so: Trello, Plaid (a JWT).
+        # Signatures with less obvious names: Trello, Plaid (a JWT).
         "x-trello-webhook",
         "plaid-verification",
         # Signed by senders that use HTTP message signatures (RFC 9421) or their drafts.
@@ -64,14 +65,14 @@ _MANY_SENDERS: Final = 10_000
 
 
 def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
-    """The headers that an action gets.
+    """The headers that an action receives.
 
-    Kept are content type, user agent, request id, forwarding, and whatever carries a sender's signature. Credentials
-    are never kept.
+    Content type, user agent, request id, forwarding headers and all headers with a sender's signature are kept.
+    Credentials are never kept.
 
     Args:
-        headers: Name and value as they came; a name may come more than once.
-        vocabulary: Names the payment processor's signature header.
+        headers: Names and values as received. A name may occur more than once.
+        vocabulary: Contains the name of the payment processor's signature header.
 
     Returns:
         Lower-case names with all their values, in order.
@@ -94,10 +95,10 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
     Args:
         body: The exact bytes.
-        content_type: Header of the request.
-        headers: From `safe_headers`.
+        content_type: The header of the request.
+        headers: The result of `safe_headers`.
 
-    A body that is not JSON is text, whatever its content type says: senders test an address with an empty body.
+    A body that is not JSON becomes text, whatever its content type is: senders test an address with an empty body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
@@ -118,13 +119,13 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
 
 class RateWindow:
-    """Posts of the last 60 seconds, by sender or by owner.
+    """Sliding-window rate limiter for posts of the last 60 seconds, by sender or by owner.
 
     Args:
-        limit: Most posts in any 60 seconds; None for no limit.
+        limit: Maximum of posts in any 60 seconds. None means no limit.
         code: Error code of a refusal.
-        whose: In the refusal's text.
-        option: The command line's option that sets the limit, in the refusal's text.
+        whose: Whose posts they are, for the error message.
+        option: The command-line option that sets the limit, for the error message.
     """
 
     def __init__(self, limit: int | None, code: str, whose: str, option: str) -> None:
@@ -145,7 +146,7 @@ class RateWindow:
         if len(self._posts) > _MANY_SENDERS:
             self._posts = {name: posts for name, posts in self._posts.items() if posts and posts[-1] > now - _WINDOW_S}
         posts = self._posts.setdefault(who, deque())
-        while posts and posts[-1] > now:  # the clock was set back: these have not happened yet
+        while posts and posts[-1] > now:  # the clock was set back: these are in the future
             posts.pop()
         while posts and posts[0] <= now - _WINDOW_S:
             posts.popleft()
@@ -154,7 +155,7 @@ class RateWindow:
         posts.append(now)
 
     async def count_among_all(self, store: Store, who: str, now: float) -> None:
-        """As `count`, together with all servers that share the database.
+        """Counts a post as `count` does, across all servers that share the database.
 
         Raises:
             Refused: 429, as in `count`.
@@ -178,5 +179,5 @@ class RateWindow:
         return limited(self._code, text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:
-        """Forgets all posts."""
+        """Deletes all counts."""
         self._posts.clear()

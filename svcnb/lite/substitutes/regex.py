@@ -1,3 +1,3 @@
-"""Python's own regular expressions, in place of the library `regex`, which has no build for WebAssembly."""
+"""Substitute for the library `regex`, which has no build for WebAssembly. It uses Python's own regular expressions."""
 
 from re import *

@@ -1,9 +1,9 @@
-"""Recipes: whole applications, each of which is the start of a project of one's own.
+"""Recipes: complete applications, each of which can be the start of your own project.
 
-A recipe is a folder below ``recipes``, the only place where it is written. Its files are the project's files, except
-``recipe.toml``, which describes the recipe, and ``notebook.md``, the text of its notebook. What all projects share is
-in ``project``; its README is appended to the recipe's. `.ci/cookbook.py` makes the notebook, the picture, the compiled
-contracts and the gallery.
+A recipe is a folder below ``recipes``, its single source. Its files are the project's files, except ``recipe.toml``,
+which describes the recipe, and ``notebook.md``, the text of its notebook. The files that all projects share are in
+``project``. Its README is appended to the recipe's README. `.ci/cookbook.py` makes the notebook, the picture, the
+compiled contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Recipe(Model):
     """One recipe.
 
     Attributes:
-        name: What `create_project` calls it.
+        name: Its name for `create_project`.
         title: Its heading.
-        solves: What it is for, in a sentence.
+        solves: Its purpose, in a sentence.
         minutes: Time from a new project to a first result.
     """
 
@@ -41,11 +41,11 @@ class Recipe(Model):
 
     @property
     def folder(self) -> Path:
-        """The folder with its files."""
+        """Folder with its files."""
         return _FOLDER / "recipes" / self.name.replace("-", "_")
 
     def artifact(self, contract: str) -> Path:
-        """Returns the file with interface and code of one of its contracts, for `svcnb.testing.deploy`.
+        """Returns the file with the ABI and the bytecode of one of its contracts, for `svcnb.testing.deploy`.
 
         Args:
             contract: The contract's name, for example ``PriceConsumer``.
@@ -79,7 +79,7 @@ def recipe(name: str) -> Recipe:
         name: Its name, for example ``price-oracle``.
 
     Raises:
-        InvalidArgument: There is none of this name.
+        InvalidArgument: There is no recipe of this name.
     """
     known = {each.name: each for each in recipes()}
     if name not in known:
@@ -92,11 +92,11 @@ def recipe(name: str) -> Recipe:
 
 
 def create_project(name: str, folder: str | Path) -> Path:
-    """Makes a project from a recipe: action, contract, tests, plan, workflow and README.
+    """Creates a project from a recipe: action, contract, tests, plan, workflow and README.
 
     Args:
         name: The recipe's name.
-        folder: Where to; made if it is not there. Nothing in it is written over.
+        folder: Folder of the project; created if it does not exist. No file in it is overwritten.
 
     Returns:
         The folder.

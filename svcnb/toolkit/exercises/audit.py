@@ -12,7 +12,7 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "may execute in group 1"),
 )
-"""What the lesson's account lost since its conversion: subject, and how the permission begins."""
+"""Permissions that the lesson's account lost since its conversion: subject, and begin of the permission."""
 
 
 def _culprit(answer: Any) -> str | None:

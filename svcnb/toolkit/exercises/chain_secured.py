@@ -35,7 +35,7 @@ def _weekly(answer: Any) -> str | None:
 
 
 def _lasts_a_week(expiration: int) -> bool:
-    """Compares with the lesson's clock, wherever its steps have taken it, and with the present for a live service."""
+    """Compares with the clock of the lesson's emulator, which steps may move, or with real time for a live service."""
     beyond = expiration - 7 * _DAY_S - _LESSON_TIME_S
     return (beyond >= 0 and beyond % _LESSON_STEP_S == 0) or abs(expiration - time.time() - 7 * _DAY_S) < _DAY_S / 2
 

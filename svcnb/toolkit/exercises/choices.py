@@ -8,7 +8,7 @@ EXPECTED = 'a set of sentences copied from the list, for example {"this one", "a
 
 
 def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: str, extra: str) -> str | None:
-    """Compares a choice with the truth. The hint never gives the solution away.
+    """Compares a choice with the correct one. The hint never contains the solution.
 
     Args:
         truth: Every sentence, and whether it belongs to the choice.

@@ -16,7 +16,7 @@ AFTER = {
     "remove a usage key": False,
     "convert the account back": False,
 }
-"""What the old account key may still do after conversion."""
+"""Remaining permissions of the old account key after conversion."""
 
 
 def _after(answer: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""One exercise and the verdict on an answer."""
+"""One exercise and the result of checking an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Verdict:
 
     Attributes:
         right: True when the answer does what the exercise asks.
-        words: Praise, or a hint for the next attempt.
+        words: Text for the learner: praise, or a hint for the next attempt.
     """
 
     right: bool
@@ -26,7 +26,7 @@ class Verdict:
         return f"{'Right' if self.right else 'Not yet'}: {self.words}"
 
     def _repr_html_(self) -> str:
-        # A mark besides the colour, so that it is readable without colour too.
+        # A mark in addition to the colour, so that the result is readable without colour.
         mark, colour = ("✓ Right", "#1a7f37") if self.right else ("→ Not yet", "#9a6700")
         return f'<p style="border-left:4px solid {colour};padding-left:.6em"><b>{mark}:</b> {escape(self.words)}</p>'
 
@@ -37,10 +37,11 @@ class Exercise:
 
     Attributes:
         name: ``<lesson>.<exercise>``.
-        expects: What the answer must be, as a noun phrase with an example: the hint for an answer of another kind.
+        expects: The expected answer, in a phrase such as "a string, for example ...". It is the hint for an answer of
+            another type.
         praise: Text for a right answer.
-        hint: Function that takes an answer and returns a hint, or None when the answer is right. It may raise for an
-            answer of another kind.
+        hint: Function that takes an answer and returns a hint, or None when the answer is right. It may raise an error
+            for an answer of another type.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Exercise:
 
 
 def kind(answer: object) -> str:
-    """Names the type of an answer, with its article."""
+    """Returns the type of an answer in words, with its article."""
     if answer is None:
         return "None: does the last line of your cell return a value?"
     if isinstance(answer, tuple):

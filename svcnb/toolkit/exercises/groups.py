@@ -15,7 +15,7 @@ STATUS = {
     "a mistyped key, and no credit either": 401,
     "a usage key without credit runs an action it may not run": 402,
 }
-"""Situations, and the status that answers each: the service checks the key, then the credit, then the permissions."""
+"""Situations with the status of the answer. The service checks the key, then the credit, then the permissions."""
 
 
 def _status(answer: Any) -> str | None:

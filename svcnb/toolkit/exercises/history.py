@@ -8,7 +8,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
-"""In its bad week fewer of the runs of `rates` succeeded; of all runs together, more did."""
+"""Threshold in percent: in the bad week, the success rate of `rates` was below it, that of all runs above it."""
 
 
 def _days(answer: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Sends verdicts to a workshop's server: the exercise and whether the answer was right, never the answer."""
+"""Sends results to a workshop's server: the exercise and whether the answer was right, never the answer."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from svcnb.client.errors import SvcnbError
 from svcnb.protocol.nesting import parse
 
 REACH_S: Final = 2.0
-"""Seconds until a server that cannot be reached is given up."""
+"""Connection timeout in seconds."""
 
 ANSWER_S: Final = 30.0
-"""Seconds that one that was reached may take: whatever it is doing, the verdict must not be lost."""
+"""Timeout for the answer of a connected server, in seconds. It is long, so that a busy server does not lose the
+result."""
 
 MOST_BYTES: Final = 1 << 20
-"""Largest answer that is read."""
+"""Maximum size of an answer."""
 
 _OK: Final = 200
 
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a verdict to the server of ``SVC_WORKSHOP_URL``, and fetches solutions that are unlocked.
+    """Sends a result to the server of ``SVC_WORKSHOP_URL``, and fetches unlocked solutions.
 
-    Does nothing without a server, and never stops a lesson.
+    Does nothing without a server. A failure never stops a lesson.
 
     Args:
         exercise: Its name.
-        right: Whether the answer was.
+        right: Whether the answer was right.
     """
     address, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
     if not address or not token:

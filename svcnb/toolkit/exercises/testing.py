@@ -74,13 +74,13 @@ def _mended(answer: Any) -> str | None:
 
 
 def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
-    """Runs tests against an action in each case, all on one emulator.
+    """Runs the tests of each case against its action, all on one emulator.
 
     Args:
         cases: The text of the tests and the source of the action, by name.
 
     Returns:
-        The cases in which a test failed; None when they could not be run.
+        The cases in which a test failed; None when the tests could not run.
     """
     with tempfile.TemporaryDirectory(prefix="svcnb-exercise-") as folder:
         for name, (tests, action) in cases.items():

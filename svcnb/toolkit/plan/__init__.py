@@ -1,4 +1,4 @@
-"""Plan and apply: an account described in one file, the difference to what there is, its cost, and the way there.
+"""Plan and apply: describe an account in one file, see the differences and their cost, and apply the changes.
 
 Example:
     ::

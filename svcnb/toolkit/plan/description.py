@@ -1,4 +1,4 @@
-"""What an account should hold: actions, wallets, groups and keys by name, from a TOML file or from Python.
+"""Description of an account: actions, wallets, groups and keys by name, from a TOML file or from Python.
 
 ::
 
@@ -59,17 +59,17 @@ class ActionSpec(_Spec):
     """An action: exactly one of file, source, cid or action."""
 
     file: Path | None = None
-    """Its source, beside the description's file."""
+    """File of its source, relative to the description's folder."""
 
     source: str | None = None
     cid: str | None = None
-    """For an action whose source is kept elsewhere."""
+    """CID of an action whose source is stored elsewhere."""
 
     action: Action | None = None
-    """For descriptions in Python."""
+    """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Makes a derived action: the constant is appended to the source, which is a template then."""
+    """Constant of a derived action. It is appended to the source, which is then a template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1
@@ -84,10 +84,10 @@ class ActionSpec(_Spec):
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
-        """Returns the action, or its CID when that is all that is known.
+        """Returns the action, or its CID when only that is known.
 
         Raises:
-            InvalidArgument: The file cannot be read, or the source is none.
+            InvalidArgument: The file cannot be read, or the source is not a valid action.
         """
         if self.cid is not None:
             return self.cid
@@ -110,13 +110,13 @@ class ActionSpec(_Spec):
 
 
 class WalletSpec(_Spec):
-    """A wallet: made when it is not there yet, or one of the account by its address."""
+    """A wallet: a new one that the plan creates, or an existing one of the account by its address."""
 
     address: str | None = None
 
 
 class GroupSpec(_Spec):
-    """A group and all that it permits."""
+    """A group and its permissions."""
 
     actions: tuple[str, ...] = ()
     """Names of actions; ``*`` for every action."""
@@ -126,7 +126,7 @@ class GroupSpec(_Spec):
 
 
 class KeySpec(_Spec):
-    """A usage key and all that it may do."""
+    """A usage key and its permissions."""
 
     execute_in_groups: tuple[str, ...] = ()
     """Names of groups; ``*`` for every group, here and below."""
@@ -157,7 +157,10 @@ class KeySpec(_Spec):
 
 
 class TriggerSpec(_Spec):
-    """A trigger and what it runs. Its key's secret must be known: from this plan, or from where secrets are kept."""
+    """A trigger and its action.
+
+    The secret of its key must come from this plan, or from the place where secrets are kept.
+    """
 
     action: str
     """Name of an action whose source is known."""
@@ -175,14 +178,14 @@ class TriggerSpec(_Spec):
     enabled: bool = True
 
     def members(self) -> dict[str, Any]:
-        """Returns what the service is told beside name, action, key and kind; a limit is told when there is one."""
+        """Returns the arguments for the service besides name, action, key and kind; a limit only if there is one."""
         limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
         given = {name: value for name, value in limits.items() if value is not None}
         return {"config": dict(self.config), "default_params": dict(self.default_params)} | given
 
 
 class Description(BaseModel):
-    """All that an account should hold, by name. What is not named here is left alone."""
+    """All resources that an account should have, by name. Others are not changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -198,10 +201,10 @@ class Description(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
-        """Reads a description from a TOML file; files that it names lie beside it.
+        """Reads a description from a TOML file. Paths in it are relative to its folder.
 
         Raises:
-            InvalidArgument: The file cannot be read, or does not describe an account; the message names the place.
+            InvalidArgument: The file cannot be read, or does not describe an account; the message says where.
         """
         file = Path(path)
         try:
@@ -214,11 +217,11 @@ class Description(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], *, folder: str | Path = ".") -> Description:
-        """Makes a description from dictionaries, as the TOML file would say it.
+        """Creates a description from dictionaries with the structure of the TOML file.
 
         Args:
             values: ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers`` by name.
-            folder: Where files that it names lie.
+            folder: Folder of the files that it names.
 
         Raises:
             InvalidArgument: It does not describe an account.
@@ -242,17 +245,17 @@ class Description(BaseModel):
 
     @property
     def file(self) -> Path | None:
-        """The file that it was read from."""
+        """File that it was read from."""
         return self._file
 
     def action(self, name: str) -> Action | str:
-        """Returns an action by name, or its CID when that is all that is known."""
+        """Returns an action by name, or its CID when only that is known."""
         if name not in self._resolved:
             self._resolved[name] = self.actions[name].resolve(name, self._folder)
         return self._resolved[name]
 
     def action_hash(self, name: str) -> str:
-        """Returns the hashed CID of an action by name; every action's for ``*``."""
+        """Returns the hashed CID of an action by name; the wildcard for ``*``."""
         if name == EVERYTHING:
             return WILDCARD_HASH
         action = self.action(name)
@@ -264,7 +267,7 @@ class Description(BaseModel):
         return action if isinstance(action, str) else action.cid
 
     def _check(self) -> None:
-        """Refuses names that nothing has, and two names for one action."""
+        """Refuses unknown names, and two names for one action."""
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(

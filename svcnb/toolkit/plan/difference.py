@@ -1,4 +1,4 @@
-"""The difference between a description and an account, as steps in an order that never takes before it gives."""
+"""The difference between a description and an account, as ordered steps. Additions come before removals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Identity = TypeVar("Identity", int, str)
 
 
 def difference(description: Description, observed: Observed, state: State, *, prune: bool) -> Iterator[Step]:
-    """Yields the steps from what there is to what should be.
+    """Yields the steps from the current to the described account.
 
     Args:
-        description: What should be.
-        observed: What is.
-        state: Which names mean what; what is found by its name is noted in it.
+        description: The described account.
+        observed: The current account.
+        state: The resources that names refer to; resources found by name are added to it.
         prune: Whether groups, keys and actions that are not described are removed.
 
     Raises:
@@ -47,11 +47,11 @@ def difference(description: Description, observed: Observed, state: State, *, pr
         yield from _prune(description, observed, state, lost)
 
 
-# --- which is which -------------------------------------------------------------------------------------------------
+# --- matching names -------------------------------------------------------------------------------------------------
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds out what came of a creation that was cut off; returns name and hash of a key whose secret is lost."""
+    """Finds the result of an interrupted creation. Returns name and hash of a key whose secret is lost."""
     begun = state.begun
     if begun is None:
         return None
@@ -79,12 +79,12 @@ def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
 
 
 def _match(description: Description, observed: Observed, state: State) -> None:
-    """Finds what the names mean: what was noted, else what has the name."""
+    """Finds the resource for each name: the recorded one, else one that has this name."""
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
         elif observed.on_chain and name not in state.wallets:
-            # On chain wallets have names of their own.
+            # On the chain, wallets have their own names.
             there = [each for each, called in observed.made_wallets.items() if called == name]
             if len(there) == 1:
                 state.wallets[name] = there[0]
@@ -102,7 +102,7 @@ def _match(description: Description, observed: Observed, state: State) -> None:
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}
     begun = state.begun
-    if begun is not None and begun.kind == "keys":  # a key whose secret is lost is no match
+    if begun is not None and begun.kind == "keys":  # a key whose secret is lost does not match
         keys = {hashed: name for hashed, name in keys.items() if name != begun.name or hashed in begun.before}
     _match_names("groups", description.groups, groups, state.groups)
     _match_names("keys", description.keys, keys, state.keys)
@@ -130,7 +130,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
             known[name] = found
 
 
-# --- what differs ---------------------------------------------------------------------------------------------------
+# --- differences ----------------------------------------------------------------------------------------------------
 
 
 def _actions(description: Description, observed: Observed) -> Iterator[Step]:
@@ -156,7 +156,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         yield steps.update_group(description, name, "its name or description differs")
         return
     if wildcard:
-        # Everything (0) can neither be added nor withdrawn alone.
+        # The wildcard (0) can neither be added nor removed alone.
         yield steps.update_group(description, name, "it should permit everything, or no longer")
         return
     yield from (steps.permit_action(name, each) for hashed, each in actions.items() if hashed not in held.actions)
@@ -170,7 +170,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
 
 
 def _address(name: str, observed: Observed, state: State) -> str | None:
-    """The address of a wallet by name; None for one that is still to be made."""
+    """The address of a wallet by name; None for one that is not created yet."""
     if name == EVERYTHING:
         return WILDCARD_ADDRESS
     return observed.master() if name == MASTER else state.wallets.get(name, f"(to be made: {name})")
@@ -206,7 +206,7 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
         "enabled": spec.enabled,
     }
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
-    # The service never shows which key a trigger has, but a key that is made anew must be told to it.
+    # The service never shows which key a trigger has. A key that is created again must be sent to it.
     new_key = spec.key not in state.keys
     # New code needs the key again.
     with_key = new_key or "action_cid" in differs

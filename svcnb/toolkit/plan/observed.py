@@ -1,4 +1,4 @@
-"""What an account holds now, read through a client. Free."""
+"""Current state of an account, read through a client. Free."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.wire.values import WILDCARD_ADDRESS
 
 KEY_WALLET_NAME: Final = "API Key Wallet"
-"""Name of the wallet that the service registers beside every usage key (reference facts 2.2)."""
+"""Name of the wallet that the service registers with every usage key (reference facts 2.2)."""
 
 
 @dataclass(frozen=True)
 class Members:
-    """What one group permits: hashed CIDs and addresses; and whether the service hides some of it."""
+    """Permissions of one group: hashed CIDs and addresses, and whether the service hides some of them."""
 
     actions: frozenset[str]
     wallets: frozenset[str]
@@ -28,17 +28,18 @@ class Members:
 
 @dataclass(frozen=True)
 class Observed:
-    """What an account holds.
+    """Current state of an account.
 
     Attributes:
         actions: Registered actions by hash.
-        account: What tells this account from others: its hash on chain, or its master wallet.
-        on_chain: Whether a wallet owns it (ChainSecured mode), so that changes are transactions.
+        account: Identifier of the account: its hash on chain, or its master wallet.
+        on_chain: Whether a wallet owns it (ChainSecured mode). Changes are then transactions.
         wallets: Addresses, in the order in which they were registered.
         master_wallet: The wallet whose private key is the master key; None for an account without one.
-        made_wallets: Names of those that were made on purpose, by address: no master wallet, no usage key's own.
+        made_wallets: Names of the wallets that a user created, by address: without the master wallet and the wallets of
+            usage keys.
         groups: Groups by number.
-        members: What each group permits, by number.
+        members: Permissions of each group, by number.
         keys: Usage keys by hash.
         triggers: Triggers by id; none without a client of the triggers service.
     """
@@ -59,8 +60,8 @@ class Observed:
         """Reads an account.
 
         Args:
-            svc: A client with a key of the account, or the ChainSecured account in its owner's hands.
-            triggers: A client of the triggers service, when triggers are described.
+            svc: A client with a key of the account, or the ChainSecured account that its owner opened.
+            triggers: A client of the triggers service, if triggers are described.
         """
         groups = {group.id: group for group in svc.groups.list()}
         wallets = svc.wallets.list()

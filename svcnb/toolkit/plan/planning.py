@@ -1,4 +1,4 @@
-"""`plan`: compares a description with an account. `Plan`: shows the difference, what it costs, and makes it so."""
+"""`plan` compares a description with an account. `Plan` shows the differences and their cost, and applies them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from svcnb.client.triggers import TriggersClient
 
 SHOWN: Final = 40
-"""Most steps that a plan shows of itself."""
+"""Maximum number of steps in the display of a plan."""
 
 
 def plan(
@@ -37,18 +37,19 @@ def plan(
     prune: bool = False,
     triggers: TriggersClient | None = None,
 ) -> Plan:
-    """Compares a description with an account. Free: only reads.
+    """Compares a description with an account. Free, because it only reads.
 
     Args:
         svc: A client with the account's master key, or a ChainSecured account that its owner opened.
         description: A TOML file, or the same in dictionaries.
-        state: File that remembers which wallet, group and key has which name; beside the TOML file when None. It
-            holds no secret.
-        prune: Whether groups, keys and actions that are not described are removed. Otherwise they are left alone.
-        triggers: A client of the triggers service; needed where triggers are described.
+        state: File that stores which wallet, group and key has which name; beside the TOML file when None. It contains
+            no secret.
+        prune: Whether groups, keys and actions that are not described are removed. Otherwise they are not changed.
+        triggers: A client of the triggers service; needed if triggers are described.
 
     Raises:
-        InvalidArgument: The description is none, a name fits several things, or the state is another account's.
+        InvalidArgument: The description is not valid, a name matches several resources, or the state belongs to another
+            account.
     """
     if isinstance(description, (str, Path)):
         description = Description.load(description)
@@ -66,7 +67,7 @@ def plan(
 
 
 class Plan(Sequence[Step]):
-    """The steps from an account to its description; `plan` makes it."""
+    """The steps from an account to its description, as returned by `plan`."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class Plan(Sequence[Step]):
 
     @property
     def cost(self) -> Cost:
-        """What applying it costs, when everything succeeds."""
+        """Cost of applying it, if everything succeeds."""
         cents = sum(step.cents for step in self._steps)
         if not self._observed.on_chain:
             return Cost.exactly(cents, calls=cents, why=self._counted())
@@ -111,24 +112,24 @@ class Plan(Sequence[Step]):
 
     @property
     def new_keys(self) -> list[str]:
-        """Names of the keys that will be made, whose secrets want a place."""
+        """Names of the keys that will be created. Their secrets need a place."""
         return [step.name for step in self._steps if step.kind == "key" and step.sign == "+"]
 
     def apply(self, *, secrets: Sink | None = None, progress: bool | None = None) -> Plan:
-        """Makes it so. May be repeated; after a failure, or in another process, it goes on where it stopped.
+        """Applies the changes. Can be repeated: after a failure, or in another process, it continues where it stopped.
 
         Args:
-            secrets: Where the secrets of new keys go: a file (JSON, for its owner alone), a dictionary, or a function
-                of name and secret. Each is there before the next step. Needed only where keys are made, or where
-                triggers get a key that was made before.
-            progress: Whether to show a bar; None shows one where somebody looks and tqdm is installed.
+            secrets: Where the secrets of new keys are stored. A JSON file that only its owner can read, a dictionary,
+                or a function of name and secret. Each secret is stored before the next step. Needed only if keys are
+                created, or if triggers get a key that was created earlier.
+            progress: Whether to show a progress bar. None shows one in an interactive session if tqdm is installed.
 
         Returns:
             This plan, with the steps that were done.
 
         Raises:
-            InvalidArgument: Keys would be made, and nobody said where their secrets go.
-            OutOfCredit: The credit does not cover the plan; nothing was done.
+            InvalidArgument: Keys would be created, and `secrets` is missing.
+            OutOfCredit: The credit does not cover the plan; nothing was changed.
         """
         if self._used:
             self._read()
@@ -160,7 +161,7 @@ class Plan(Sequence[Step]):
         try:
             available = self._svc.billing.balance().available_cents
         except SvcnbError:
-            return  # whether it suffices will be seen
+            return  # whether the credit is sufficient is not known yet
         if available < needed:
             raise OutOfCredit(
                 f"the plan costs {dollars(needed)} and the account has {dollars(available)}; nothing was done",

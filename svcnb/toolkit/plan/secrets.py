@@ -1,4 +1,4 @@
-"""Where the secrets of new keys go: only where the caller says, and before anything else happens."""
+"""Storage of the secrets of new keys: only where the caller says, and before the next step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], 
 
 
 class SecretsFile:
-    """A JSON file of key names and secrets, readable by its owner alone.
+    """A JSON file of key names and secrets that only its owner can read.
 
     Args:
-        path: The file; made when the first secret comes.
+        path: The file; created with the first secret.
 
     Raises:
-        InvalidArgument: The file holds something else, or others may read it.
+        InvalidArgument: The file contains something else, or others may read it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -44,15 +44,15 @@ class SecretsFile:
         return held
 
     def __call__(self, name: str, secret: str) -> None:
-        """Keeps one secret, on disk when this returns."""
+        """Stores one secret. It is on disk when this returns."""
         replace_file(self.path, json.dumps(self.read() | {name: secret}, indent=2) + "\n")
 
 
 class Secrets:
-    """Takes the secrets of new keys to where the caller said, and finds those of earlier ones there.
+    """Stores the secrets of new keys where the caller said, and reads those of earlier keys there.
 
     Args:
-        sink: Where they go; None where no key is made.
+        sink: Where they are stored; None if no key is created.
     """
 
     def __init__(self, sink: Sink | None) -> None:
@@ -60,7 +60,7 @@ class Secrets:
         self._made: dict[str, str] = {}
 
     def keep(self, name: str, secret: str) -> None:
-        """Hands one over; it is kept when this returns."""
+        """Stores one secret. It is stored when this returns."""
         self._made[name] = secret
         if isinstance(self._sink, MutableMapping):
             self._sink[name] = secret

@@ -1,6 +1,7 @@
-"""Which wallet, group and key of the account is meant by which name; and what was begun and may be half done.
+"""State file of a plan: the wallet, group and key for each name, and the creations that may be incomplete.
 
-Holds no secret: addresses, group numbers and key hashes. It lies beside the description as ``<name>.state.json``.
+It contains no secret, only addresses, group numbers and key hashes. The file ``<name>.state.json`` is beside the
+description.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """A creation that was sent and whose answer is not known to have come."""
+    """A creation that was sent, but whose answer may not have arrived."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,7 +30,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """What of that kind there was before, so that what is new can be told."""
+    """Earlier resources of that kind, so that new ones can be recognised."""
 
 
 class _Content(BaseModel):
@@ -49,7 +50,7 @@ class State:
         path: The file; None keeps it in memory.
 
     Raises:
-        InvalidArgument: The file is none of ours.
+        InvalidArgument: The file is not a state file.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -60,7 +61,7 @@ class State:
         """Binds the names to an account, by its master wallet.
 
         Raises:
-            InvalidArgument: They are another account's.
+            InvalidArgument: The names belong to another account.
         """
         if self._content.account and self._content.account != account:
             raise InvalidArgument(
@@ -71,22 +72,22 @@ class State:
 
     @property
     def wallets(self) -> dict[str, str]:
-        """Addresses by name."""
+        """Addresses of wallets by name."""
         return self._content.wallets
 
     @property
     def groups(self) -> dict[str, int]:
-        """Numbers by name."""
+        """Numbers of groups by name."""
         return self._content.groups
 
     @property
     def keys(self) -> dict[str, str]:
-        """Hashes by name."""
+        """Hashes of keys by name."""
         return self._content.keys
 
     @property
     def triggers(self) -> dict[str, str]:
-        """Ids by name."""
+        """Ids of triggers by name."""
         return self._content.triggers
 
     @property
@@ -95,18 +96,18 @@ class State:
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Notes that a creation is about to be sent."""
+        """Records that a creation is about to be sent."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
     def end(self, kind: str, name: str, identity: Any) -> None:
-        """Notes what was created."""
+        """Records what was created."""
         getattr(self, kind)[name] = identity
         self._content.begun = None
         self.save()
 
     def forget_begun(self) -> None:
-        """Notes that a creation is known not to have happened, or was undone."""
+        """Records that a creation did not happen, or was undone."""
         self._content.begun = None
         self.save()
 

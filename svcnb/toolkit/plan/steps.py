@@ -1,4 +1,4 @@
-"""The single steps of a plan: what each does, says and costs."""
+"""Steps of a plan: their effect, text and cost."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Step:
     """One step of a plan.
 
     Attributes:
-        sign: ``+`` makes something, ``~`` changes it, ``-`` takes it away.
-        kind: What it is about.
-        name: Its name in the description; the account's own name for what is not described.
-        says: What is done, in words.
-        cents: What it costs when it succeeds, in API mode.
-        gas: About how much gas it takes in ChainSecured mode.
-        run: Does it.
+        sign: ``+`` creates something, ``~`` changes it, ``-`` removes it.
+        kind: Kind of resource.
+        name: Its name in the description; the account's own name if it is not described.
+        says: The effect, in words.
+        cents: Cost in API mode if it succeeds.
+        gas: Estimated gas in ChainSecured mode.
+        run: Function that performs the step.
     """
 
     sign: Sign
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass
 class Execution:
-    """What steps work with: the account, the names, and where secrets go."""
+    """Context of the steps: the account, the names, and the storage of secrets."""
 
     svc: Any
     description: Description
@@ -60,7 +60,7 @@ class Execution:
     triggers: Any = None
     made_wallets: list[str] = field(default_factory=list)
 
-    # --- names to what they mean ------------------------------------------------------------------------------------
+    # --- lookup by name ---------------------------------------------------------------------------------------------
 
     def group_numbers(self, names: tuple[str, ...]) -> list[int]:
         """Returns the numbers of groups by name."""
@@ -85,7 +85,7 @@ class Execution:
     def create_wallet(self, name: str) -> None:
         """Creates a wallet under a name."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
-        # On chain a wallet has a name of its own.
+        # On the chain, a wallet has its own name.
         wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
         self.made_wallets.append(wallet.wallet_address)
         self.state.end("wallets", name, wallet.wallet_address)
@@ -100,7 +100,7 @@ class Execution:
         self.state.end("groups", name, group.id)
 
     def update_group(self, name: str) -> None:
-        """Writes a group anew, its complete membership included."""
+        """Rewrites a group with its complete membership."""
         spec = self.description.groups[name]
         self.svc.groups.update(
             self.state.groups[name],
@@ -111,7 +111,7 @@ class Execution:
         )
 
     def create_key(self, name: str) -> None:
-        """Creates a key and hands its secret over before it is noted as made."""
+        """Creates a key. Stores its secret before the key is recorded as created."""
         spec = self.description.keys[name]
         self.state.begin("keys", name, tuple(self.observed.keys))
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
@@ -120,7 +120,7 @@ class Execution:
         self.state.end("keys", name, key.api_key_hash)
 
     def update_key(self, name: str) -> None:
-        """Writes a key's record anew."""
+        """Rewrites a key's record."""
         spec = self.description.keys[name]
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
         self.svc.usage_keys.update(
@@ -138,7 +138,7 @@ class Execution:
             self.triggers.disable(trigger.id)
 
     def update_trigger(self, name: str, *, with_key: bool) -> None:
-        """Writes a trigger anew."""
+        """Rewrites a trigger."""
         spec = self.description.triggers[name]
         key = {"usage_key": self.secrets.of(spec.key)} if with_key else {}
         self.triggers.update(
@@ -156,7 +156,7 @@ class Execution:
 
 
 def register_action(description: Description, name: str, *, anew: bool) -> Step:
-    """Registers an action, or gives it the name and the words it should have."""
+    """Registers an action, or updates its name and description."""
     spec = description.actions[name]
 
     def run(execution: Execution) -> None:
@@ -180,7 +180,7 @@ def create_group(description: Description, name: str) -> Step:
 
 
 def update_group(description: Description, name: str, why: str) -> Step:
-    """Writes a group anew."""
+    """Rewrites a group."""
     spec = description.groups[name]
     price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
     return Step("~", "group", name, f"write anew: {why}", *price, lambda it: it.update_group(name))
@@ -205,7 +205,7 @@ def permit_wallet(name: str, wallet: str) -> Step:
 
 
 def withdraw_action(name: str, hashed: str, label: str) -> Step:
-    """Takes an action out of a group."""
+    """Removes an action from a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_action(execution.state.groups[name], hashed)
@@ -214,7 +214,7 @@ def withdraw_action(name: str, hashed: str, label: str) -> Step:
 
 
 def withdraw_wallet(name: str, address: str, label: str) -> Step:
-    """Takes a wallet out of a group."""
+    """Removes a wallet from a group."""
 
     def run(execution: Execution) -> None:
         execution.svc.groups.remove_wallet(execution.state.groups[name], address)
@@ -228,7 +228,7 @@ def create_key(name: str) -> Step:
 
 
 def update_key(name: str, why: str) -> Step:
-    """Writes a usage key anew."""
+    """Rewrites a usage key."""
     return Step("~", "key", name, why, *_price("usage_keys.update"), lambda it: it.update_key(name))
 
 
@@ -249,7 +249,7 @@ def create_trigger(name: str) -> Step:
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
-    """Writes a trigger anew. Free."""
+    """Rewrites a trigger. Free."""
     return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
@@ -260,7 +260,7 @@ def remove_group(name: str, number: int) -> Step:
 
 
 def delete_action(name: str, hashed: str) -> Step:
-    """Forgets an action that is not described."""
+    """Deletes an action that is not described."""
     says = "forget, since it is not described"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 

@@ -1,10 +1,10 @@
-"""What eth-account and eth-hash need of pycryptodome, which has no build for WebAssembly on the package index."""
+"""Substitute for pycryptodome, which has no build for WebAssembly: only the parts that eth-account and eth-hash use."""
 
 from typing import NoReturn
 
 
 class Absent:
-    """A part of pycryptodome that a page does not have. Use of it says so."""
+    """A part of pycryptodome that is not available in a page. Any use of it raises an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,1 +1,1 @@
-"""What eth-keyfile needs of py-ecc, which needs a part of Python that browsers do not have."""
+"""Substitute for py-ecc, which needs a part of Python that browsers lack: only the parts that eth-keyfile uses."""

@@ -4,7 +4,7 @@ from svcnb.protocol.keccak import keccak256
 
 
 class Keccak_Hash:
-    """As ``Crypto.Hash.keccak.Keccak_Hash``."""
+    """Substitute for ``Crypto.Hash.keccak.Keccak_Hash``."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -15,16 +15,16 @@ class Keccak_Hash:
         return self
 
     def digest(self) -> bytes:
-        """The hash of all bytes."""
+        """Returns the hash of all bytes."""
         return keccak256(self._data)
 
     def copy(self) -> "Keccak_Hash":
-        """Another hash over the same bytes."""
+        """Returns a copy with the same bytes."""
         return Keccak_Hash(self._data)
 
 
 def new(*, data: bytes = b"", digest_bits: int = 256, update_after_digest: bool = False) -> Keccak_Hash:  # noqa: ARG001 - the library's signature
-    """As ``Crypto.Hash.keccak.new``."""
+    """Substitute for ``Crypto.Hash.keccak.new``."""
     if digest_bits != 256:
         raise NotImplementedError(f"Keccak-{digest_bits} needs pycryptodome, which has no build for browsers")
     return Keccak_Hash(bytes(data))

@@ -1,4 +1,4 @@
-"""What eth-account and eth-hash need of pycryptodome, which has no build for WebAssembly on the package index."""
+"""Substitute for pycryptodome, which has no build for WebAssembly: only the parts that eth-account and eth-hash use."""
 
 from Crypto import Absent
 
