@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Live(NamedTuple):
-    """What a lesson needs on a live service.
+    """Requirements of a lesson on a live service.
 
     Args:
         cents: Approximate cost.

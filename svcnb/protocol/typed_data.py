@@ -30,7 +30,7 @@ _UINT256: Final = 1 << 256
 
 
 class Flow(StrEnum):
-    """What a signature is for: the ``primaryType`` of its envelope. Other flows reject the signature."""
+    """Purpose of a signature: the ``primaryType`` of its envelope. Other flows reject the signature."""
 
     CREATE_WALLET = "CreateWallet"
     CONVERT_ACCOUNT = "ConvertAccount"

@@ -65,7 +65,7 @@ class TraceEvent(Model):
 
     @property
     def label(self) -> str:
-        """What happened, in a few words that do not change between runs."""
+        """Returns a short description of the event that does not change between runs."""
         words: list[str] = [self.kind]
         if self.operation and self.operation != self.kind:
             words.append(self.operation.replace("_", " "))

@@ -99,7 +99,7 @@ class TriggerRun(Model):
 
     @property
     def result(self) -> Any:
-        """What the action returned; None unless it succeeded."""
+        """Result of the action; None unless it succeeded."""
         return self.response.get("response") if self.ok and isinstance(self.response, dict) else None
 
     @property

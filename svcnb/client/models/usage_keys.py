@@ -67,7 +67,7 @@ class UsageKey(Model):
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the key stops running actions, in UTC; None for never or unknown."""
+        """Time in UTC at which the key stops running actions; None for never or unknown."""
         return datetime.fromtimestamp(self.expiration, UTC) if self.expiration else None
 
     @property
