@@ -1,7 +1,7 @@
 """A workbook, a toolkit and an emulator for the account, key-custody and action-execution service.
 
-Importing this package loads next to nothing: every name below is found on first use. Parts that need more than the
-client does say which extra brings it.
+Importing this package loads almost nothing: every name below is imported on first use. Parts with more dependencies
+than the client name the extra that installs them.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name; what is not listed is an error and lives in `svcnb.client.errors`."""
+"""Module of each public name; names that are not listed are errors in `svcnb.client.errors`."""
 
 _ROOMS: Final = {
     "charts": "lab",
@@ -198,18 +198,18 @@ _ROOMS: Final = {
     "toolkit": "",
     "workshop": "emulator",
 }
-"""Rooms that are found without an import of their own, and the extra that each needs."""
+"""Subpackages that need no separate import, and the extra that each needs."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext svcnb`` calls: brings the magics ``%svc`` and ``%%action``."""
+    """Loads the magics ``%svc`` and ``%%action``; called by ``%load_ext svcnb``."""
     from svcnb.magics import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%unload_ext svcnb`` calls."""
+    """Removes the magics; called by ``%unload_ext svcnb``."""
     from svcnb.magics import unload
 
     unload(shell)
@@ -222,7 +222,7 @@ if not TYPE_CHECKING:
         if name in _ROOMS:
             return _room(name)
         if name not in __all__:
-            # With its name and owner, Python suggests what was meant.
+            # With its name and owner, Python suggests similar names.
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         module = import_module(_HOME.get(name, _ERRORS))
         value = module if name == "exercises" else getattr(module, name)

@@ -1,4 +1,4 @@
-"""An error in a notebook: the reader's own lines and what went wrong, without the frames of this package."""
+"""Short form of errors in notebooks: the user's own lines and the message, without the frames of this package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 
 
 def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
-    """Returns an error as a short HTML box: what happened, its points if any, and the next step."""
+    """Returns an error as a short HTML box: the message, its details if any, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
     listed = "".join(f"<li>{escape(point)}</li>" for point in points)
     inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""
@@ -26,11 +26,11 @@ def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
 
 
 def brief(error: BaseException) -> list[str]:
-    """Returns what IPython shows of an uncaught error, line by line.
+    """Returns the lines that IPython shows for an uncaught error.
 
-    A connection that is refused passes a dozen frames and two errors of other libraries; the line of the cell and the
-    next step would stand far below them. Nothing is lost: ``%debug`` still steps through every frame, and
-    ``%xmode Verbose`` shows them all.
+    A refused connection passes through a dozen frames and two errors of other libraries. The line of the cell and the
+    next step would be far below them. Nothing is lost: ``%debug`` still steps through every frame, and ``%xmode
+    Verbose`` shows them all.
 
     Args:
         error: The error, with its traceback.
@@ -58,13 +58,13 @@ def _is_readers(frame: FrameType) -> bool:
 
 
 def _place(shell: Any, frame: FrameType) -> str:
-    """``Cell In[3]``, or a file and the function in it."""
+    """Returns ``Cell In[3]``, or a file and the function in it."""
     file = frame.f_code.co_filename
     cell = shell.compile.format_code_name(file) if shell is not None else None
     return " ".join(cell) if cell else f"File {file}, in {frame.f_code.co_name}"
 
 
 def _shell() -> Any:
-    """The running IPython, None outside of it."""
+    """Returns the running IPython; None outside of it."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

@@ -1,8 +1,8 @@
-"""Explains calls with arguments of a wrong type.
+"""Explanations of calls with arguments of a wrong type.
 
-A public function is called as it is. Only when it raises an error that is not ours, the arguments are compared with the
-annotations; if one does not fit, the caller gets an `InvalidType` that names it. An error with fitting arguments is a
-defect and stays what it is. So calls cost nothing more, and annotations stay the one description of the arguments.
+A public function is called without checks. If it raises an error of another package, the arguments are compared with
+the annotations. If one does not fit, the caller gets an `InvalidType` that names it. An error with fitting arguments is
+a defect and stays unchanged. So calls are not slower, and the annotations stay the only description of the arguments.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ DEPRECATED = "Deprecated name"
 
 
 def checked(function: F) -> F:
-    """Returns a function whose errors about wrong arguments are ours.
+    """Returns a function that raises this package's errors for wrong arguments.
 
     Args:
         function: A public function or coroutine function with annotations.
 
     Raises:
         InvalidType: On a call: an argument does not fit its annotation, and the function could not use it.
-        InvalidArgument: On a call: a text cannot be encoded.
+        InvalidArgument: On a call: a string cannot be encoded.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -87,7 +87,7 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
 
 
 def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
-    """Name, annotation and given type of each argument that does not fit."""
+    """Returns name, annotation and actual type of each argument that does not fit."""
     from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
 
     signature = inspect.signature(function)
@@ -108,7 +108,7 @@ def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tu
                 adapter = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
                 fits = _fits(adapter, value)
         except (NameError, TypeError, PydanticUserError):
-            continue  # an annotation that exists for type checkers alone
+            continue  # an annotation that exists only for type checkers
         if not fits:
             yield name, str(parameter.annotation), type(value).__name__
 

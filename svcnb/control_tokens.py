@@ -1,8 +1,8 @@
 """Control tokens of the emulators that this user runs, for the user's other programs.
 
 Each emulator makes a control token at its start. It keeps the token in a file that only its user can read, and deletes
-the file when it stops. A client, panel or command that knows an emulator's address reads the token there. A token that
-the user chose is not kept: its owner passes it on.
+the file when it stops. A client, panel or command with the emulator's address reads the token there. A token that the
+user chose is not saved: the user must pass it explicitly.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _MAX_BYTES: Final = 4_096
 
 
 def save(base_url: str, token: str) -> Path | None:
-    """Keeps the token of an emulator of this process.
+    """Saves the token of an emulator of this process.
 
     Args:
-        base_url: Where it listens.
+        base_url: Its address.
         token: Its control token.
 
     Returns:
-        The file, for `delete`; None when it cannot be written, which concerns other programs only.
+        The file, for `delete`; None if it cannot be written, which only affects other programs.
     """
     try:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _delete_stale(folder)
         file = folder / f"{urlsplit(base_url).port}.json"
-        file.unlink(missing_ok=True)  # so that the mode of an older file does not stay
+        file.unlink(missing_ok=True)  # so that the mode of an older file is not kept
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             json.dump({"base_url": base_url, "pid": os.getpid(), "control_token": token}, opened)
     except OSError:
@@ -47,8 +47,8 @@ def save(base_url: str, token: str) -> Path | None:
 
 
 def delete(file: Path | None) -> None:
-    """Deletes what `save` wrote."""
-    if file is not None and _pid_of(file) == os.getpid():  # another emulator may have the port by now
+    """Deletes the file of `save`."""
+    if file is not None and _pid_of(file) == os.getpid():  # another emulator may use the port now
         with suppress(OSError):
             file.unlink()
 
@@ -57,8 +57,8 @@ class Running(NamedTuple):
     """An emulator of this user that runs on this machine.
 
     Args:
-        base_url: Where it listens.
-        pid: Its process.
+        base_url: Its address.
+        pid: Its process id.
     """
 
     base_url: str
@@ -66,7 +66,7 @@ class Running(NamedTuple):
 
 
 def running() -> list[Running]:
-    """Returns the running emulators of this user whose tokens are kept, the newest first."""
+    """Returns the running emulators of this user with saved tokens, newest first."""
     files = []
     with suppress(OSError):
         files = [(file.stat().st_mtime_ns, file) for file in _folder().glob("*.json")]
@@ -80,7 +80,7 @@ def running() -> list[Running]:
 
 
 class Found:
-    """A control token that was found; its text appears in no representation and in no variable of a caller."""
+    """A control token that was found. Its text is in no representation and in no variable of a caller."""
 
     __slots__ = ("_token",)
 
@@ -88,7 +88,7 @@ class Found:
         self._token = token
 
     def __repr__(self) -> str:
-        """Without the token."""
+        """Returns a representation without the token."""
         return "<control token>"
 
     def reveal(self) -> str:
@@ -101,7 +101,7 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of a running emulator of this user and machine, None when there is none.
+    """Returns the control token of a running emulator of this user and machine, None if there is none.
 
     Args:
         url: Any address of the emulator.
@@ -136,7 +136,7 @@ def _read(file: Path) -> dict[str, object]:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())
             if hasattr(os, "geteuid") and (about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077):
-                return {}  # written by another user, or readable by one
+                return {}  # written by another user, or readable by others
             found = parse(opened.read(_MAX_BYTES))
     except (OSError, ValueError):
         return {}
@@ -144,7 +144,7 @@ def _read(file: Path) -> dict[str, object]:
 
 
 def _delete_stale(folder: Path) -> None:
-    """Deletes what emulators that were killed left behind."""
+    """Deletes the files of emulators that were killed."""
     for file in folder.glob("*.json"):
         pid = _pid_of(file)
         if not isinstance(pid, int) or not _is_running(pid):
@@ -153,13 +153,13 @@ def _delete_stale(folder: Path) -> None:
 
 def _is_running(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # asking there would end the process
+        return True  # this check would end the process on that system
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return False  # another user's process has the number by now
+        return False  # another user's process has the number now
     return True
 
 

@@ -1,4 +1,4 @@
-"""Base of all errors of this package, and the errors that need nothing else of it.
+"""Base class of all errors of this package, and the errors without dependencies.
 
 `svcnb.client.errors` shows the complete tree.
 """
@@ -11,10 +11,10 @@ from svcnb.extras import install_command
 
 
 class SvcnbError(Exception):
-    """The base of all errors of this package.
+    """Base class of all errors of this package.
 
     Args:
-        message: What was seen and what is allowed.
+        message: What is wrong and what is allowed.
         hint: What to do next; the class's own hint when left out.
     """
 
@@ -34,26 +34,26 @@ class SvcnbError(Exception):
         return box(type(self).__name__, self.message, self.hint)
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows when nobody catches the error."""
+        """Returns the lines that IPython shows if the error is not caught."""
         from svcnb.brief import brief
 
         return brief(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What explains a refusal holds a key, and that does not travel.
+        # The explainer of a refusal contains a key, which must not be pickled.
         kept = {name: value for name, value in self.__dict__.items() if name != "explainer"}
         return _rebuild, (type(self), self.message), kept
 
 
 def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
-    # Subclasses take keyword arguments, which the default pickling of exceptions drops.
+    # Subclasses have keyword arguments, which the default pickling of exceptions loses.
     error = kind.__new__(kind, message)
     error.args = (message,)
     return error
 
 
 class InvalidArgument(SvcnbError, ValueError):
-    """An argument was refused here, before anything was sent or charged."""
+    """An argument was rejected locally, before anything was sent or charged."""
 
 
 class InvalidType(InvalidArgument, TypeError):
@@ -61,10 +61,10 @@ class InvalidType(InvalidArgument, TypeError):
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """A package is not installed that an extra of this one brings.
+    """A package from an extra is not installed.
 
     Args:
-        message: What needs it.
+        message: The feature that needs it.
         extra: Name of the extra.
     """
 

@@ -1,4 +1,4 @@
-"""What an exit code of `svcnb` means; the launcher reads them back from the emulator's process."""
+"""Exit codes of `svcnb`; the launcher reads that of the emulator's process."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ended."""
+    """Result of a command."""
 
     OK = 0
-    """It did what was asked."""
+    """Success."""
     FAILED = 1
     """The service, the chain or the action refused or failed; the message says which."""
     USAGE = 2
-    """An argument, an option or a setting cannot be used."""
+    """An argument, an option or a setting is invalid."""
     PART_MISSING = 3
-    """A part that is no Python (Deno, anvil), an extra, or a built bundle is not here."""
+    """An external tool (Deno, anvil), an extra, or a built bundle is missing."""
     PORT_IN_USE = 4
-    """The port that was asked for belongs to another program."""
+    """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """The state folder or database is not one that this version can use; nothing was changed in it."""
+    """This version cannot use the state folder or database; nothing in it was changed."""
     UNREACHABLE = 6
-    """The service does not answer."""
+    """The service does not respond."""
     ATTENTION = 7
-    """A report was made, and found a problem."""
+    """A report was created, and shows a problem."""
     BUSY = 8
-    """The same report is being made by another process; nothing was done."""
+    """Another process is creating the same report; nothing was done."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

@@ -1,12 +1,12 @@
-"""How to install what an extra brings."""
+"""Installation commands for extras."""
 
 from __future__ import annotations
 
 
 def install_command(extra: str) -> str:
-    """Returns what a user runs to install an extra.
+    """Returns the command that installs an extra.
 
-    It names the clone, because the package index holds no package of this project under its name.
+    It names the clone, because the package index has no package of this project.
 
     Args:
         extra: An extra of ``pyproject.toml``, for example ``chain``.

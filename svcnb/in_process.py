@@ -1,6 +1,6 @@
-"""Emulators in the page of a browser, which clients call in process: there are no sockets.
+"""Emulators in a browser page, which clients call in the same process, since there are no sockets.
 
-Each has an address that no network has. Synchronous calls wait by JavaScript Promise Integration (JSPI).
+Each has an address that does not exist in a network. Synchronous calls wait with JavaScript Promise Integration (JSPI).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _numbers = count(8001)
 
 
 class Answered(NamedTuple):
-    """What an application answered.
+    """Response of an application.
 
     Attributes:
         status: HTTP status.
@@ -42,30 +42,30 @@ class Nowhere(ConnectionError):
 
 
 def new_address() -> str:
-    """An address for an emulator of this page."""
+    """Returns an address for an emulator of this page."""
     return f"http://localhost:{next(_numbers)}"
 
 
 def register(base_url: str, app: App) -> None:
-    """Answers requests to an address with an application.
+    """Registers the application that handles requests to an address.
 
     Args:
-        base_url: As `new_address` returned it.
+        base_url: The result of `new_address`.
         app: An ASGI application.
     """
     _apps[base_url] = app
 
 
 def unregister(base_url: str) -> None:
-    """The reverse of `register`. May be called twice."""
+    """Reverses `register`. May be called twice."""
     _apps.pop(base_url, None)
 
 
 def wait(awaitable: Awaitable[T]) -> T:
-    """Waits for something asynchronous in synchronous code of a page.
+    """Waits for an awaitable in synchronous code of a page.
 
     Raises:
-        RuntimeError: The browser cannot.
+        RuntimeError: The browser does not support this.
     """
     from pyodide.ffi import can_run_sync, run_sync
 
@@ -88,7 +88,7 @@ async def answer(
         url: Its address, with path and query.
         headers: Header fields.
         content: The body.
-        timeout_s: Seconds to wait for the whole answer.
+        timeout_s: Seconds to wait for the whole response.
 
     Raises:
         Nowhere: No emulator of this page has the address.
@@ -133,7 +133,7 @@ class _Exchange:
     async def receive(self) -> MutableMapping[str, Any]:
         content, self._content = self._content, None
         if content is None:
-            await asyncio.Event().wait()  # the caller waits for its answer and does not leave
+            await asyncio.Event().wait()  # the caller waits for its response and does not disconnect
         return {"type": "http.request", "body": content, "more_body": False}
 
     async def send(self, message: MutableMapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""Starts the emulator as a process of its own, and ends it.
+"""Launcher that starts and stops the emulator as a separate process.
 
-The process ends with this one, however this one ends: it reads a pipe whose other end only we hold. Its settings come
-through that pipe too, so no secret stands in an environment or in a list of processes.
+The process ends when this one ends for any reason, since it reads a pipe whose other end is only open here. Its
+settings are also sent through that pipe. So no secret is in an environment or in a list of processes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from svcnb.supervised import LISTENER
 if TYPE_CHECKING:
     from svcnb.emulator.in_page import PageService
 
-START_TIMEOUT_S = 300.0  # one that ends is noticed at once; a busy machine takes its time
+START_TIMEOUT_S = 300.0  # its end is noticed at once; a busy machine needs more time
 STOP_TIMEOUT_S = 30.0
 KEPT_LINES = 200
 SHOWN_LINES = 12
@@ -39,7 +39,7 @@ class EmulatorNotStarted(EmulatorError):
     """The emulator's process did not become ready.
 
     Args:
-        message: What was seen.
+        message: What happened.
         hint: The next step.
         log: The last lines it wrote to standard error.
     """
@@ -50,11 +50,11 @@ class EmulatorNotStarted(EmulatorError):
 
 
 class EmulatorPartMissing(EmulatorNotStarted):
-    """An extra, a fetched part or a built bundle is not here."""
+    """An extra, an external tool or a built bundle is missing."""
 
 
 class PortInUse(EmulatorNotStarted):
-    """The port that was asked for belongs to another program."""
+    """Another program uses the requested port."""
 
 
 class StateFolderUnusable(EmulatorNotStarted):
@@ -74,22 +74,22 @@ _BY_EXIT_CODE: dict[int, tuple[type[EmulatorNotStarted], str]] = {
 
 
 class Emulator(EmulatorControl):
-    """The service, on this machine, in a process of its own. Ready when the constructor returns.
+    """Emulator of the service, in a separate process on this machine. Ready when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until it is ready; the first start on a machine may download its parts.
-        listener: A listening socket for it to use instead of a port of its own (not on Windows). It stays open here, so
-            connections wait in its queue while no emulator runs.
+        start_timeout: Seconds to wait until it is ready; the first start on a machine may download external tools.
+        listener: A listening socket to use instead of a port (not on Windows). It stays open here, so connections wait
+            in its queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
             ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``,
             ``allow_address=["127.0.0.1:8545"]``.
 
     Raises:
-        SettingRefused: A setting is unknown or cannot be used.
-        EmulatorPartMissing: Something that it needs is not installed.
+        SettingRefused: A setting is unknown or invalid.
+        EmulatorPartMissing: A dependency is not installed.
         PortInUse: The port is taken.
-        StateFolderUnusable: The state is not one that this version can use.
-        EmulatorNotStarted: Anything else; the text holds the last lines it wrote.
+        StateFolderUnusable: This version cannot use the state.
+        EmulatorNotStarted: Any other failure; the message contains the last lines of its output.
 
     Example:
         >>> with Emulator(starter_credits=500) as emulator:  # doctest: +SKIP
@@ -105,7 +105,7 @@ class Emulator(EmulatorControl):
     ) -> None:
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
-        # Also when nobody calls stop(): at garbage collection and at the end of this interpreter.
+        # Also without a call of stop(): at garbage collection and at the end of this interpreter.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
             ready = self._process.wait_ready(start_timeout)
@@ -116,34 +116,34 @@ class Emulator(EmulatorControl):
 
     @classmethod
     def connect(cls, base_url: str, *, control_token: str | None = None) -> EmulatorControl:
-        """A handle on an emulator that somebody else started.
+        """Returns a handle on an emulator that another program started.
 
         Args:
             base_url: Its address, without ``/core/v1``.
-            control_token: The secret of its control plane. An emulator of yours on this machine needs none here, unless
-                it was started with one.
+            control_token: The secret of its control plane. Your own emulator on this machine needs none, unless it was
+                started with one.
 
         Raises:
-            EmulatorUnreachable: Nothing answers there.
-            ControlRefused: Something answers that is no emulator, or the token is wrong.
+            EmulatorUnreachable: Nothing responds there.
+            ControlRefused: The server is not an emulator, or the token is wrong.
         """
         handle = EmulatorControl(base_url, control_token=control_token)
         handle.state()
         return handle
 
     def __repr__(self) -> str:
-        """Its settings, and no port: the same in every run."""
+        """Returns its settings without the port, so it is the same in every run."""
         shown = ", ".join(f"{name}={value!r}" for name, value in self._settings.items() if name != "control_token")
         return f"Emulator({shown})"
 
     def __enter__(self) -> Self:
-        """It runs already; the end of the block stops it."""
+        """Returns the running emulator; the end of the block stops it."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stops it."""
+        """Stops the emulator."""
         self.stop()
 
     @property
@@ -153,7 +153,7 @@ class Emulator(EmulatorControl):
 
     @property
     def running(self) -> bool:
-        """Whether its process lives."""
+        """Returns whether its process is running."""
         return self._process.running
 
     @property
@@ -162,15 +162,15 @@ class Emulator(EmulatorControl):
         return self._process.log()
 
     def handle(self) -> EmulatorControl:
-        """Returns a handle that stays usable when this process ends and another goes on at the same address."""
+        """Returns a handle that stays usable if this process ends and another emulator replaces it at the address."""
         return EmulatorControl(self.base_url, control_token=self._control_token, names=self._names)
 
     def wait(self) -> None:
-        """Returns when its process has ended, for example because it was idle."""
+        """Waits until its process has ended, for example because it was idle."""
         self._process.wait()
 
     def stop(self) -> None:
-        """Closes its clients, and ends the process and all that it started. May be called twice."""
+        """Closes its clients, and ends the process and its child processes. May be called twice."""
         self.close()
         self._finalizer()
 
@@ -188,7 +188,7 @@ def _in_page(settings: Mapping[str, object]) -> PageService:
 
 
 class _Process:
-    """A child that prints one line of JSON when it is ready, and ends when its standard input does."""
+    """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None
@@ -198,8 +198,8 @@ class _Process:
         self._writing = threading.Lock()
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
-        # A session of its own: Ctrl-C in a terminal or an interrupted notebook cell must not reach it, and what it
-        # started can be ended with it.
+        # A separate session: Ctrl-C in a terminal or an interrupted notebook cell must not reach it. Its child
+        # processes can be ended with it.
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -221,7 +221,7 @@ class _Process:
         given = {name: value for name, value in settings.items() if value is not None}
         if listener is not None:
             given[LISTENER] = listener.fileno()
-        with suppress(BrokenPipeError):  # it ended at once; wait_ready() says why
+        with suppress(BrokenPipeError):  # it ended at once; wait_ready() reports why
             self._pipe.write(json.dumps(given, default=str) + "\n")
             self._pipe.flush()
 
@@ -251,19 +251,19 @@ class _Process:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
             kind, hint = _BY_EXIT_CODE.get(code, (EmulatorNotStarted, "The lines above say why."))
-            # Its own next step speaks of the command line; the one of this error replaces it.
+            # Its own hint is about the command line; the hint of this error replaces it.
             told = [line for line in self._tail().splitlines() if not line.startswith("Next step: ")]
             raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log="\n".join(told))
         return self._ready
 
     def stop(self) -> None:
         if os.getpid() != self._owner:
-            return  # a forked child forgets it; the process is its parent's
+            return  # a forked child drops it; the process belongs to its parent
         with suppress(BrokenPipeError):
             self._pipe.close()  # which ends it
         try:
             if self.running and self._ready is None:
-                self._popen.terminate()  # it may not have come to reading the pipe
+                self._popen.terminate()  # it may not have started to read the pipe
             self._popen.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             pass
@@ -276,7 +276,7 @@ class _Process:
             stream.close()
 
     def _kill_rest(self) -> None:
-        """Whatever of its session still lives, for example when it did not end in time."""
+        """Kills all processes of its session that still run, for example if it did not end in time."""
         if sys.platform == "win32":
             self._popen.kill()
         else:
@@ -289,7 +289,7 @@ class _Process:
             if self._ready is None and line.startswith("{"):
                 self._ready = json.loads(line)
                 self._told.set()
-        self._told.set()  # the end of the stream: it will never be ready
+        self._told.set()  # the end of the stream: it will not become ready
 
     def _read_log(self, stream: IO[str]) -> None:
         for line in stream:
@@ -307,7 +307,7 @@ def _streams(popen: subprocess.Popen[str]) -> tuple[IO[str], IO[str], IO[str]]:
 
 
 def exit_code_of(error: BaseException) -> ExitCode:
-    """The exit code that fits a failed start, for commands that start an emulator themselves."""
+    """Returns the exit code for a failed start, for commands that start an emulator."""
     return next(
         (ExitCode(code) for code, (kind, _) in _BY_EXIT_CODE.items() if isinstance(error, kind)), ExitCode.FAILED
     )

@@ -1,4 +1,4 @@
-"""What a lesson's first cell calls: the service to learn on, the same on every machine."""
+"""Entry point of a lesson's first cell: the service for the lesson, the same on every machine."""
 
 from __future__ import annotations
 
@@ -36,37 +36,37 @@ LESSON_TIME_S = 1_767_225_600
 _SOLUTIONS = "solutions"
 _NOTEBOOK = re.compile(r"[0-9]{2}-[a-z0-9-]{1,60}\.ipynb")
 
-# One emulator per lesson and interpreter: running the first cell again starts afresh and leaves nothing behind.
+# One emulator per lesson and interpreter: running the first cell again starts a new one and stops the old one.
 _running: dict[str, Emulator] = {}
 
 
 def lesson(
     name: str, *, resume: bool = False, confirm: bool = False, **settings: object
 ) -> EmulatorControl | LiveService:
-    """The service for a lesson.
+    """Returns the service for a lesson.
 
-    An emulator of its own, seeded with the lesson's name and standing still in time, so that every output is the same
-    on every machine. Running the first cell again starts it afresh. In a workshop (``SVC_WORKSHOP_URL``) the
-    instructor's machine runs it, where the workshop is set up so, and its state outlives the kernel.
+    This is a separate emulator, seeded with the lesson's name and with a frozen clock, so that every output is the same
+    on every machine. Running the first cell again restarts it. In a workshop (``SVC_WORKSHOP_URL``) the instructor's
+    machine runs it, if the workshop is configured so, and its state outlives the kernel.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, that service is used instead: an emulator that others may share, or
-    a live one. ``SVC_LESSONS=own`` (as `svcnb lab` sets it) prefers the lesson's own emulator. On a live service a
-    lesson begins when it is confirmed, and cells that need an emulator are skipped; lessons that need one throughout
-    use one on this computer (`svcnb.live_lessons`).
+    If ``SVC_BASE_URL`` is set outside a workshop, that service is used instead. It can be an emulator, possibly shared,
+    or a live service. ``SVC_LESSONS=own`` (which `svcnb lab` sets) prefers the lesson's own emulator. On a live
+    service, a lesson begins when it is confirmed, and skips cells that need an emulator. Lessons that need one
+    throughout use one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: The lesson, for example ``"quickstart"``.
-        resume: In a workshop, go on with the state of this notebook's last run, for example after a kernel restart.
-            Elsewhere a lesson's state ends with its kernel, and this changes nothing.
-        confirm: On a live service, begin: calls cost money. ``SVC_LESSONS=live`` confirms all lessons.
+        resume: In a workshop, continue with the state of this notebook's last run, for example after a kernel restart.
+            Elsewhere a lesson's state ends with its kernel, and this has no effect.
+        confirm: On a live service, agree to begin: calls cost money. ``SVC_LESSONS=live`` confirms all lessons.
         **settings: Further settings of the lesson's own emulator, as for `Emulator`.
 
     Returns:
-        A handle with ``client()``. On a live service the control verbs raise `NotAnEmulator`.
+        A handle with ``client()``. On a live service the control methods raise `NotAnEmulator`.
 
     Raises:
         EmulatorError: It could not be started or reached; the text says what to do.
-        NotConfirmed: The service is a live one, and ``confirm`` is not set. Nothing was done.
+        NotConfirmed: The service is a live one, and ``confirm`` is not True. Nothing was done.
     """
     live_lessons.end()
     base_url = os.environ.get("SVC_BASE_URL")
@@ -86,7 +86,7 @@ def lesson(
 
 
 def lesson_settings(name: str) -> dict[str, Any]:
-    """Settings of a lesson's emulator: the same keys, ids and time on every machine.
+    """Returns the settings of a lesson's emulator: the same keys, ids and time on every machine.
 
     Args:
         name: The lesson.
@@ -96,13 +96,13 @@ def lesson_settings(name: str) -> dict[str, Any]:
 
 @checked
 def practice_key(number: int) -> str:
-    """A private key to practise with: everyone knows it, so it must never own anything. The same on every machine.
+    """Returns a practice private key, the same on every machine. It is public, so it must never own anything.
 
     Args:
-        number: Which, from 1 to 9.
+        number: Number of the key, from 1 to 9.
 
     Raises:
-        InvalidArgument: There are nine.
+        InvalidArgument: There are only nine.
 
     Example:
         >>> practice_key(1)[:10]
@@ -114,15 +114,15 @@ def practice_key(number: int) -> str:
 
 
 def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
-    """Where the lessons are.
+    """Returns the folder of the lessons.
 
     Args:
-        wanted: The folder asked for, None for the usual one.
-        solutions: Whether the solutions belong to it. A learner of a workshop gets them when the instructor unlocks
+        wanted: The requested folder; None for the default one.
+        solutions: Whether it contains the solutions. A learner of a workshop gets them when the instructor unlocks
             them.
 
     Returns:
-        The working copy's own folder, or one that now contains a copy; files that are there already are kept.
+        The working copy's own folder, or one that now contains a copy; existing files are kept.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -137,20 +137,20 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
 
 
 def solution_notebooks() -> list[Path]:
-    """The solutions of all lessons, in order."""
+    """Returns the solutions of all lessons, in order."""
     return sorted((_shipped()[0] / _SOLUTIONS).glob("*.ipynb"))
 
 
 def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Saves solutions that the workshop's instructor unlocked, for the lessons in this folder.
 
-    A solution that is there already is kept as it is.
+    An existing solution is not changed.
 
     Args:
         unlocked: File names of the notebooks.
 
     Raises:
-        EmulatorError: The server does not answer, or refuses.
+        EmulatorError: The server does not respond, or refuses.
         OSError: The folder cannot be written.
     """
     if (place := _workshop()) is None:
@@ -164,7 +164,7 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
 
 
 def _shipped() -> tuple[Path, bool]:
-    """Folder of the lessons in this installation, and whether it belongs to a working copy."""
+    """Returns the folder of the lessons in this installation, and whether it belongs to a working copy."""
     packaged = Path(__file__).resolve().parent / "notebooks"
     return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
 
@@ -177,7 +177,7 @@ class WorkshopEmulator(EmulatorControl):
         super().__init__(names["base_url"], control_token=names.pop("control_token"), names=names)
 
     def __repr__(self) -> str:
-        """As the lesson's emulator at home: its settings, and no port."""
+        """Returns the same text as for a local emulator: its settings without the port."""
         return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
 
     def stop(self) -> None:
@@ -186,17 +186,17 @@ class WorkshopEmulator(EmulatorControl):
 
 
 def _workshop() -> tuple[str, str] | None:
-    """Address and token of the workshop's server; None outside a workshop."""
+    """Returns address and token of the workshop's server; None outside a workshop."""
     url, token = os.environ.get("SVC_WORKSHOP_URL"), os.environ.get("SVC_WORKSHOP_TOKEN")
     return (url.rstrip("/"), token) if url and token else None
 
 
 def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> WorkshopEmulator | None:
-    """The lesson's emulator on the workshop's machine; None if this machine runs it."""
+    """Returns the lesson's emulator on the workshop's machine; None if this machine runs it."""
     place = _workshop()
     if place is None:
         return None
-    # Jupyter names the notebook of a kernel here: the lesson and its solution run side by side.
+    # Jupyter sets the name of the kernel's notebook here, so that a lesson and its solution can run at the same time.
     order = {"settings": settings, "notebook": os.environ.get("JPY_SESSION_NAME", ""), "resume": resume}
     try:
         names = ControlPlane(*place).request("POST", f"/lessons/{quote(name, safe='')}", order)
@@ -211,8 +211,8 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
 
 
 def _shared(base_url: str) -> EmulatorControl | None:
-    """The emulator at an address; None if a live service answers there."""
+    """Returns the emulator at an address; None if a live service responds there."""
     try:
         return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
     except ControlRefused:
-        return None  # it answers, but has no control plane for us
+        return None  # it responds, but has no control plane for this user

@@ -1,8 +1,8 @@
 """Lessons on a live service: what each needs and costs, one confirmation, and cells that are skipped with a reason.
 
-A live service cannot be reset, frozen or broken on purpose, and its calls cost money. So a lesson asks once before it
-begins. Then, in IPython, every cell is looked through before it runs. A cell that uses the emulator's own functions is
-not run, and neither is a cell that needs a name which only such a cell would have made.
+A live service cannot be reset or frozen, has no injected faults, and its calls cost money. So a lesson asks once before
+it begins. Then, in IPython, every cell is analysed before it runs. A cell that uses the emulator's own functions is
+skipped. A cell that needs a name from a skipped cell is skipped, too.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Live(NamedTuple):
-    """What a lesson needs on a live service.
+    """Requirements of a lesson on a live service.
 
     Args:
-        cents: What it costs, about.
+        cents: Approximate cost.
         needs: What it needs besides an account with credit, as a sentence; empty if nothing.
-        skips: Which cells are skipped, as a noun phrase; empty if none.
-        own_wallet: Whether the practice keys, which everyone knows, cannot be used.
+        skips: Name of the skipped cells, for a sentence; empty if none.
+        own_wallet: Whether the practice keys, which are public, cannot be used.
     """
 
     cents: int
@@ -44,7 +44,7 @@ class Live(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentences of the box at the top of the lesson."""
+        """Returns the sentences of the box at the top of the lesson."""
         cost = f"Costs about {self.cents} cents." if self.cents else "Costs nothing."
         parts = ["Runs live.", self.needs, cost, f"Skipped there: {self.skips}." if self.skips else ""]
         return " ".join(filter(None, parts))
@@ -66,7 +66,7 @@ LIVE: Final[dict[str, Live]] = {
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }
-"""Lessons that run live, by the name that their first cell gives. All others use an emulator on this computer."""
+"""Lessons that run live, by the name in their first cell. All others use an emulator on this computer."""
 
 EMULATOR_TEXT: Final = (
     "Uses the [emulator](glossary.md#emulator), the complete service on your own computer, also when a live service is "
@@ -83,7 +83,7 @@ class NotAnEmulator(EmulatorError):
 
 
 class LiveService:
-    """A live service in the place of a lesson's emulator. Settings come from the environment.
+    """A live service instead of a lesson's emulator. Its settings come from the environment.
 
     Args:
         base_url: Its address, without ``/core/v1``.
@@ -93,7 +93,7 @@ class LiveService:
         self.base_url = base_url.rstrip("/")
 
     def __repr__(self) -> str:
-        """Its address: with a live service it matters where one is."""
+        """Returns its address, since it matters which live service is used."""
         return f"LiveService({self.base_url!r})"
 
     def __getattr__(self, name: str) -> Any:
@@ -106,19 +106,19 @@ class LiveService:
         )
 
     def client(self, **options: Any) -> Client:
-        """A client of this service; arguments as `svcnb.Client`."""
+        """Returns a client of this service; arguments as in `svcnb.Client`."""
         client = LiveClient(**({"base_url": self.base_url} | options))
-        # As beside an emulator, a client has the key that it was given; `accounts.create` returns that of SVC_API_KEY.
+        # As with an emulator, a client has the key of its argument. `accounts.create` returns that of SVC_API_KEY.
         return client if "api_key" in options else client.with_key(None)
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """An asynchronous client of this service."""
+        """Returns an asynchronous client of this service."""
         from svcnb.client import AsyncClient
 
         return AsyncClient(**({"base_url": self.base_url} | options))
 
     def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves names it
-        """A client of the triggers service, which a person approves in a browser.
+        """Returns a client of the triggers service, whose token a person approves in a browser.
 
         Raises:
             NotAnEmulator: No triggers service is set.
@@ -133,11 +133,11 @@ class LiveService:
         return client
 
     def stop(self) -> None:
-        """Does nothing: others use the service, too."""
+        """Does nothing, since other users share the service."""
 
 
 class LiveClient(Client):
-    """A client that does not pay without a person, and uses the account of ``SVC_API_KEY`` if it is set."""
+    """Client that never pays automatically, and uses the account of ``SVC_API_KEY`` if it is set."""
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -200,19 +200,19 @@ def end() -> None:
 
 
 class Skipper:
-    """AST transformer of IPython that replaces cells which cannot run live by a notice.
+    """IPython AST transformer that replaces cells that cannot run live by a notice.
 
     Args:
         live: What the lesson needs.
         names: The notebook's variables.
 
     Attributes:
-        missing: Names that only skipped cells would have made.
+        missing: Names that only skipped cells would have defined.
     """
 
     NAME: Final = "_svcnb_live"
     REASONS: Final = (EmulatorError, TraceUnavailable, OutOfCredit)
-    """What can end a cell on a live service and is not the learner's mistake."""
+    """Returns the errors that can end a cell on a live service and are not the learner's mistake."""
 
     def __init__(self, live: Live, names: dict[str, Any]) -> None:
         self._live = live
@@ -220,7 +220,7 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the cell, guarded, or a notice instead of it."""
+        """Returns the guarded cell, or a notice instead of it."""
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell
@@ -232,11 +232,11 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints why a cell was not run, or not to its end."""
+        """Prints why a cell was skipped or ended early."""
         print(f"Skipped on a live service: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:
-        """Notes that a cell ended early, for a reason that a live service has."""
+        """Notes that a cell ended early, for a reason of the live service."""
         self.missing |= set(made)
         self.notice(f"{getattr(error, 'message', error)}. {getattr(error, 'hint', '') or ''}".strip())
 
@@ -263,7 +263,7 @@ class Skipper:
 
 
 def _install(live: Live) -> None:
-    """Looks through every cell from now on; does nothing outside of IPython."""
+    """Analyses every cell from now on; does nothing outside of IPython."""
     end()
     if (shell := _shell()) is not None:
         shell.ast_transformers.append(Skipper(live, shell.user_ns))
@@ -275,7 +275,7 @@ def _shell() -> Any:
 
 
 def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:
-    """The cell's statements, in which an expected error of a live service becomes a notice."""
+    """Returns the cell's statements, in which an expected error of a live service becomes a notice."""
     last = body[-1]
     if isinstance(last, ast.Expr):
         body = [*body[:-1], ast.copy_location(_call(Skipper.NAME, "show", last.value), last)]
@@ -296,7 +296,7 @@ def _begins_a_lesson(cell: ast.Module) -> bool:
 
 
 def _made(cell: ast.Module) -> Iterable[str]:
-    """Names that a cell binds, `%%action NAME` among them."""
+    """Returns the names that a cell binds, including those of `%%action NAME`."""
     for node in ast.walk(cell):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -312,12 +312,12 @@ def _made(cell: ast.Module) -> Iterable[str]:
 
 
 def _needed(cell: ast.Module) -> Iterable[str]:
-    """Names that a cell reads before it binds them itself."""
+    """Returns the names that a cell reads before it binds them."""
     names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
     first = {node.id: (node.lineno, node.col_offset) for node in reversed(names) if isinstance(node.ctx, ast.Store)}
     for node in names:
         if isinstance(node.ctx, ast.Load):
             bound = first.get(node.id)
-            # The right side of an assignment is read first, although it stands behind.
+            # The right side of an assignment is evaluated first.
             if bound is None or (node.lineno, node.col_offset) < bound or node.lineno == bound[0]:
                 yield node.id

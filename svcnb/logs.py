@@ -1,7 +1,7 @@
-"""Keeps secrets out of logs.
+"""Filter that keeps secrets out of logs.
 
-Nothing of this package logs a key. The filter is for what lies below and around it: HTTP libraries that log headers at
-level DEBUG, and user code that logs what it should not.
+This package logs no key. The filter is for other code: HTTP libraries that log headers at level DEBUG, and user code
+that logs secrets by mistake.
 
 Example:
     >>> import logging
@@ -17,7 +17,7 @@ from typing import Final
 MASK: Final = "********"
 
 _PATTERNS: Final = (
-    # A header as a mapping, as a tuple of bytes or as it stands on the wire.
+    # A header as a mapping, as a tuple of bytes or in its HTTP form.
     re.compile(
         r"""(?ix) ( \b(?:x-api-key|authorization|x-wallet-auth|cookie|set-cookie)['"]? \s*[:=,]\s*
             (?:b?['"])? (?:bearer\s+)? ) [^\s'",;)\]}]+"""
@@ -25,7 +25,7 @@ _PATTERNS: Final = (
     # A named member: api_key=..., "usage_api_key": "...", client_secret ...
     re.compile(r"""(?i)(\b(?:usage_)?api_key['"]?\s*[:=]\s*['"]?)[A-Za-z0-9+/=_-]{8,}"""),
     re.compile(r"""(?i)(\b(?:client_secret|private_key|token|seed)['"]?\s*[:=]\s*['"]?)[^\s'",;)\]}]+"""),
-    # 32 bytes in base64, which is what a key looks like anywhere.
+    # 32 bytes in base64, which is the form of a key.
     re.compile(r"()(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{43}=(?![A-Za-z0-9+/=])"),
     # The processor's client secret.
     re.compile(r"(\bpi_\w+?_secret_)\w+"),
@@ -33,7 +33,7 @@ _PATTERNS: Final = (
 
 
 def redact(text: str) -> str:
-    """Returns a text with everything that looks like a key masked."""
+    """Returns a string with everything masked that looks like a key."""
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text
@@ -43,10 +43,10 @@ class RedactingFilter(logging.Filter):
     """A logging filter that masks keys in messages, arguments and tracebacks."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Masks the record in place and lets it pass."""
+        """Masks the record in place and accepts it."""
         try:
             message = record.getMessage()
-        except (TypeError, ValueError):  # the caller's arguments do not fit its text: leave that to logging
+        except (TypeError, ValueError):  # the caller's arguments do not fit its message: logging reports that
             return True
         masked = redact(message)
         if masked != message:
@@ -60,7 +60,7 @@ def protect(*names: str) -> None:
     """Adds the filter to the named loggers, once each.
 
     Args:
-        names: Names of loggers. A filter acts on the records of its own logger, not of those below it.
+        names: Names of loggers. A filter applies to the records of its own logger, not to those of child loggers.
     """
     for name in names:
         logger = logging.getLogger(name)

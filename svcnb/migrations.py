@@ -1,6 +1,6 @@
-"""Versions of everything that is kept on disk, and the migrations from each version to the next.
+"""Versions of all state on disk, and the migrations from each version to the next.
 
-Each kind of state has a `Schema`: its present version and one step for each earlier version. A step changes the state
+Each kind of state has a `Schema`: its current version and one step for each earlier version. A step changes the state
 from its version to the next one. Before the first step the caller keeps a copy (`copy_file`, or a copy inside the
 database), so that the earlier program can still be used.
 """
@@ -24,16 +24,16 @@ WRITER_KEY: Final = "written_by"
 
 
 class UnreadableVersion(SvcnbError):
-    """A kept state has a version that this program does not read. The message names the program that does."""
+    """A stored state has a version that this program cannot read. The message names the program that can."""
 
 
 class Schema(Generic[T]):
     """The versions of one kind of state.
 
     Args:
-        what: What is kept, for messages.
+        what: Name of the state, for messages.
         current: The version that this program writes.
-        steps: Changes the state to the next version, by the version that it changes.
+        steps: Steps that change the state to the next version, by the version that they change.
     """
 
     def __init__(self, what: str, current: int, steps: Mapping[int, Callable[[T], T]] | None = None) -> None:
@@ -42,15 +42,15 @@ class Schema(Generic[T]):
         self.steps = dict(steps or {})
 
     def needs_migration(self, found: int, where: object, writer: str = "") -> bool:
-        """Checks whether this program reads a version.
+        """Checks whether this program can read a version.
 
         Args:
             found: The version of the state.
             where: Its file or database, for the message; without secrets.
-            writer: Version of the svcnb that wrote it, where it is known.
+            writer: Version of the svcnb that wrote it, if it is known.
 
         Returns:
-            Whether `migrate` has to be called.
+            Whether `migrate` must be called.
 
         Raises:
             UnreadableVersion: The state is newer than this program, or older than every migration.
@@ -76,7 +76,7 @@ class Schema(Generic[T]):
 
 
 class DocumentSchema(Schema[dict[str, Any]]):
-    """The versions of a JSON document in a file. Arguments as of `Schema`."""
+    """Versions of a JSON document in a file. Arguments as in `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
         """Returns a document in its current version, and keeps a copy of the file of an earlier one.
@@ -87,7 +87,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
 
         Raises:
             UnreadableVersion: As in `needs_migration`.
-            ValueError: It is not a JSON object, or does not say its version as a number.
+            ValueError: It is not a JSON object, or its version is not a number.
             OSError: The copy cannot be written.
         """
         if not isinstance(document, dict):
@@ -101,24 +101,24 @@ class DocumentSchema(Schema[dict[str, Any]]):
         return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Returns a document with its version and the program that writes it."""
+        """Returns a document with its version and the version of this program."""
         return document | {VERSION_KEY: self.current, WRITER_KEY: program_version()}
 
 
 def program_version() -> str:
-    """Version of this svcnb."""
+    """Returns the version of this svcnb."""
     from svcnb import __version__
 
     return __version__
 
 
 def copy_path(path: Path, found: int) -> Path:
-    """Where the copy of a file of an earlier version is kept: ``state.db.version-2``."""
+    """Returns the path of the copy of a file of an earlier version: ``state.db.version-2``."""
     return path.with_name(f"{path.name}.version-{found}")
 
 
 def copy_file(path: Path, found: int) -> Path:
-    """Copies a file before its migration, for its owner alone. A copy that exists stays: it is the earlier one.
+    """Copies a file before its migration, readable by its owner alone. Keeps an existing copy, which is earlier.
 
     Args:
         path: The file.

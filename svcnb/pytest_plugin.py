@@ -1,9 +1,9 @@
-"""Fixtures for tests of one's own actions, on a real service that starts in a second and forgets between tests.
+"""Fixtures for tests of your own actions, with an emulator that starts in a second and is reset between tests.
 
-Installed with svcnb; pytest finds it by itself. ``svc`` is a client with a funded account of its own, ``svc_emulator``
-the emulator behind it. Every test begins in the same state: what a test changed is undone by a snapshot. With
-``--svc-live`` the same tests run against the service of ``SVC_BASE_URL`` and ``SVC_API_KEY``; those that control the
-emulator are skipped there.
+It is installed with svcnb, and pytest finds it automatically. ``svc`` is a client with its own funded account.
+``svc_emulator`` is its emulator. Every test begins in the same state: a snapshot undoes the changes of each test. With
+``--svc-live`` the same tests run against the service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. Tests that control the
+emulator are then skipped.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def svc_emulator_settings() -> dict[str, Any]:
-    """Settings of the emulator: override it to choose others, for example ``{"seed": "mine"}``.
+    """Settings of the emulator. Override this fixture to change them, for example to ``{"seed": "mine"}``.
 
-    The preset ``strict`` is the default here: a request that the live service refuses fails in the test.
-    ``{"preset": "tolerant"}`` turns it off.
+    The default is the preset ``strict``: a request that the live service rejects fails in the test. ``{"preset":
+    "tolerant"}`` turns it off.
     """
     return {}
 
 
 @pytest.fixture(scope="session")
 def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Account]]:
-    """The emulator of the whole run and the account in it, saved under one snapshot."""
+    """The emulator of the whole test run and its account, saved in one snapshot."""
     from svcnb.launch import Emulator
 
     settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")
@@ -63,7 +63,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
 
 @pytest.fixture
 def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
-    """The emulator, in its start state; skipped with ``--svc-live``."""
+    """The emulator in its initial state; skipped with ``--svc-live``."""
     if _live(request):
         pytest.skip("needs an emulator to control, and --svc-live asks for a live service")
     emulator, _ = request.getfixturevalue("svc_start")
@@ -102,14 +102,14 @@ def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client
 
 @pytest.fixture
 def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
-    """Reads what the emulator recorded: ``svc_recorded(run)``, or ``svc_recorded(error)`` for a run that failed."""
+    """Reads the emulator's record of a run: ``svc_recorded(run)``, or ``svc_recorded(error)`` for a failed run."""
     from svcnb.testing import recorded
 
     return lambda run: recorded(svc_emulator, run)
 
 
 def _environment_of(config: Config) -> dict[str, str]:
-    """Returns the environment variables that give a client the settings of another; empty for what is not set."""
+    """Returns the environment variables that give a client the settings of another; empty for unset ones."""
     return {
         "SVC_BASE_URL": config.base_url,
         "SVC_API_KEY": config.api_key.reveal() if config.api_key else "",

@@ -1,6 +1,6 @@
-"""What a program that starts `svcnb emulator --supervised` and that command agree on."""
+"""Protocol between `svcnb emulator --supervised` and the program that starts it."""
 
 from typing import Final
 
 LISTENER: Final = "listener_fd"
-"""Member beside the settings: the number of an inherited socket that listens already."""
+"""Additional member of the settings: the number of an inherited listening socket."""

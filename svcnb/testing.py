@@ -1,4 +1,4 @@
-"""Assertions for tests of one's own actions: who signed, and what a run did. The fixtures are in the pytest plugin."""
+"""Assertions for tests of your own actions: signers and effects of runs. The pytest plugin contains the fixtures."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Recorded:
-    """One run as the emulator recorded it: also of a failed run, of which the service tells little.
+    """The emulator's record of one run, with details of failed runs that the service does not return.
 
     Attributes:
         status: ``success``, ``failed`` or ``refused``.
         logs: Console output.
-        cost_cents: What was charged.
-        trace: What it did and when; None when nothing was run.
+        cost_cents: Charged amount.
+        trace: What it did and when; None if nothing was run.
     """
 
     status: str
@@ -44,11 +44,11 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
         signature: 65 bytes, or their hex.
-        address: Who is said to have signed.
+        address: The expected signer.
 
     Raises:
-        AssertionError: Somebody else signed; the text says who.
-        SigningError: There is nothing to check: the signature or the address is malformed.
+        AssertionError: Another address signed; the message names it.
+        SigningError: The signature or the address is malformed.
     """
     from svcnb.client.signing import recover
 
@@ -60,16 +60,16 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 def assert_trace(
     trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
 ) -> None:
-    """Fails unless a run did just what is said; what is left out is not looked at.
+    """Fails unless a run did exactly what is given; omitted values are not checked.
 
     Args:
         trace: What the run did: ``svc.trace(run)``.
-        key_operations: How many keys it was given.
-        fetches: How many outbound requests it made, refused ones included.
-        hosts: The only hosts that it may have asked.
+        key_operations: Number of keys that it received.
+        fetches: Number of outbound requests, including refused ones.
+        hosts: The only hosts that it may have contacted.
 
     Raises:
-        AssertionError: It did something else; the text names it.
+        AssertionError: It did something else; the message names it.
     """
     keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
     asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]
@@ -84,14 +84,14 @@ def assert_trace(
 
 
 def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
-    """Reads what an emulator recorded of a run.
+    """Reads an emulator's record of a run.
 
     Args:
         emulator: The emulator that ran it.
         run: A `Run`, the error that it raised, or its request id.
 
     Raises:
-        ControlRefused: The emulator knows no such run.
+        ControlRefused: The emulator has no such run.
         InvalidType: It has no request id.
     """
     from svcnb.client.models.traces import Trace as Timeline

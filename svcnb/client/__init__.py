@@ -1,4 +1,4 @@
-"""The service from Python: `Client`, `AsyncClient`, their results and their errors."""
+"""Clients of the service: `Client`, `AsyncClient`, their results and their errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if not TYPE_CHECKING:
     # Hidden from type checkers, which would otherwise accept every name.
 
     def __getattr__(name: str) -> Any:
-        # Found on first use, so that importing svcnb.client.errors loads neither pydantic nor the HTTP library.
+        # Imported on first use, so that svcnb.client.errors loads neither pydantic nor the HTTP library.
         if name not in _HOMES:
             raise AttributeError(f"module 'svcnb.client' has no attribute {name!r}")
         from importlib import import_module

@@ -1,4 +1,4 @@
-"""The only module that knows the HTTP library: two transports that send a request and return its answer."""
+"""The only module that uses the HTTP library: two transports that send a request and return its response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.client.errors import InvalidType, TimedOut, TransportError
 from svcnb.logs import protect
 from svcnb.protocol.in_page import IN_PAGE
 
-# The library below httpx logs request headers, keys included, at level DEBUG.
+# The library below httpx logs request headers, including keys, at level DEBUG.
 protect("svcnb", "httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
 _LOG = logging.getLogger("svcnb")
@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """How far the service's clock is ahead of ours, by the Date header of its answers."""
+    """Estimates how far the service's clock is ahead of ours, from the Date header of its responses."""
 
     skew: float | None = None
 
@@ -36,16 +36,17 @@ class _Clock:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError):
             return
-        # The header counts whole seconds; its middle is the best guess, half-way through the exchange likewise.
+        # The header counts whole seconds. The best estimate is the middle of that second, half-way through the
+        # exchange.
         measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
 
 class SyncTransport:
-    """Sends requests over kept-alive connections; may be used from several threads.
+    """Synchronous transport with keep-alive connections; may be used from several threads.
 
     Args:
-        base_url: Address that most requests go to; decides about TLS and proxies.
+        base_url: Address of most requests; determines TLS and proxies.
         transport: A transport of the HTTP library itself, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. It stays open.
 
@@ -60,7 +61,8 @@ class SyncTransport:
             raise _not_a_client(client, "httpx.Client")
         own = transport or _page_transport()
         self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
-        # A notebook seldom closes its client. The connections end with the last client that shares this transport.
+        # A notebook rarely closes its client. The connections are closed with the last client that shares this
+        # transport.
         self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
         self.clock = _Clock()
 
@@ -68,7 +70,7 @@ class SyncTransport:
         """Sends one request.
 
         Raises:
-            TransportError: No complete answer came.
+            TransportError: No complete response arrived.
         """
         sent_at, begun = time.time(), time.perf_counter()
         try:
@@ -89,7 +91,7 @@ class SyncTransport:
 
 
 class AsyncTransport:
-    """The asynchronous twin of `SyncTransport`."""
+    """Asynchronous version of `SyncTransport`."""
 
     def __init__(
         self, base_url: str, transport: httpx.AsyncBaseTransport | None = None, client: httpx.AsyncClient | None = None
@@ -105,7 +107,7 @@ class AsyncTransport:
         """Sends one request.
 
         Raises:
-            TransportError: No complete answer came.
+            TransportError: No complete response arrived.
         """
         sent_at, begun = time.time(), time.perf_counter()
         try:
@@ -149,7 +151,7 @@ E = TypeVar("E", bound=BaseException)
 
 
 def _bare(error: E) -> E:
-    """The error without the frames of the HTTP library, whose variables hold the request's headers.
+    """Returns the error without the frames of the HTTP library, whose variables contain the request's headers.
 
     Tracebacks that show variables (``%xmode Verbose``, ``pytest -l``, crash reporters) would show the key.
     """
@@ -161,7 +163,7 @@ def _bare(error: E) -> E:
 
 
 def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
-    """What is told besides; not the text about a header that cannot be sent, which shows the header."""
+    """Returns the error's details, except for a header that cannot be sent, whose message shows the header."""
     return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
 
 
@@ -169,16 +171,16 @@ def _options(base_url: str) -> dict[str, Any]:
     parts = urlsplit(base_url)
     return {
         "limits": _LIMITS,
-        # Reading the authorities' certificates costs more than a hundred calls; plain HTTP needs none of them. An
-        # empty context trusts nobody, so nothing is weaker should an https address be met after all.
+        # Loading the certificates of all authorities takes longer than a hundred calls, and plain HTTP needs none. An
+        # empty context trusts no one, so a later https address is not less secure.
         "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        # A proxy of the environment cannot reach this machine's own loopback.
+        # A proxy from the environment cannot reach this machine's loopback address.
         "trust_env": not is_loopback(parts.hostname or ""),
     }
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine."""
+    """Returns whether a host name or address is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -193,7 +195,7 @@ def _arguments(request: Request) -> dict[str, Any]:
         "url": request.url,
         "headers": dict(request.headers),
         "content": request.content,
-        "follow_redirects": False,  # of a client of the user's, too: a redirection would receive the key
+        "follow_redirects": False,  # also with the user's own client: a redirect would receive the key
         "timeout": httpx.Timeout(request.timeout, connect=min(request.connect_timeout, request.timeout)),
     }
 
@@ -240,7 +242,7 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     if isinstance(error, httpx.ConnectError):
         unreached = TransportError(f"nothing answers at {where}")
         unreached.unsent = True
-        # Nobody starts listening on this machine while we wait, so say it at once.
+        # On this machine nothing starts to listen during a retry, so the error is raised at once.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
             "Is the emulator running? Start one with `svcnb emulator`, or with svcnb.Emulator() as emu: ... "

@@ -1,4 +1,4 @@
-"""Reads the text of a failed execution: which error, what it said, where in the caller's source."""
+"""Parser for the message of a failed execution: error, message, position in the caller's source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from svcnb.client.errors import ActionError, ServiceError
 
 SCRIPT: Final = "<user_provided_script>"
-"""How the runtime names the caller's source in stacks."""
+"""Name of the caller's source in the runtime's stacks."""
 
 _PREFIX: Final = re.compile(r"\A\s*Internal server error\s*:?\s*", re.IGNORECASE)
 _THROWN: Final = re.compile(
@@ -26,10 +26,10 @@ _HINTS: Final = {
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Returns the action's own error, from the service's answer 500 (reference facts 5.6).
+    """Returns the action's own error, from the service's response 500 (reference facts 5.6).
 
     Args:
-        error: The service's answer.
+        error: The service's response.
         cid: CID of the action.
     """
     text = _PREFIX.sub("", error.message, count=1)

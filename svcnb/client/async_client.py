@@ -1,4 +1,4 @@
-"""`AsyncClient`: the asynchronous twin of `Client`."""
+"""`AsyncClient`: asynchronous client of the service."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ T = TypeVar("T")
 
 
 class AsyncClient(ClientSettings):
-    """The service, asynchronously: the same nouns and verbs as `Client`, awaited. In notebooks, ``await`` just works.
+    """Asynchronous client of the service, with the same resources and methods as `Client`. Notebooks support ``await``.
 
-    Close it when done: ``async with``, or ``await svc.close()``.
+    Close it after use: ``async with``, or ``await svc.close()``.
 
-    Takes the same arguments as `Client`; ``on_run`` listeners may be coroutine functions here.
+    It has the same arguments as `Client`. Listeners of ``on_run`` may also be coroutine functions.
 
     Raises:
-        ConfigError: No address was found, or a setting cannot be used.
+        ConfigError: No address was found, or a setting is invalid.
     """
 
     def __init__(
@@ -106,21 +106,21 @@ class AsyncClient(ClientSettings):
         derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
         return derived
 
-    # --- nouns ------------------------------------------------------------------------------------------------------
+    # --- resources --------------------------------------------------------------------------------------------------
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Accounts: create one, or ask whether the key belongs to one."""
+        """Accounts: create one, or check whether the key belongs to one."""
         return AsyncAccounts(self._session)
 
     @cached_property
     def usage_keys(self) -> AsyncUsageKeys:
-        """Usage keys: credentials with less than all rights."""
+        """Usage keys: API keys with restricted permissions."""
         return AsyncUsageKeys(self._session)
 
     @cached_property
     def groups(self) -> AsyncGroups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups: sets of actions and wallets that belong together."""
         return AsyncGroups(self._session)
 
     @cached_property
@@ -130,7 +130,7 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def actions(self) -> AsyncActions:
-        """Actions that the account knows by name."""
+        """Actions that are registered in the account under a name."""
         return AsyncActions(self._session)
 
     @cached_property
@@ -140,17 +140,17 @@ class AsyncClient(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> AsyncChainSecured:
-        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        """Accounts that a wallet owns: create, open or read them, and finish interrupted operations."""
         from svcnb.client.aio.chain_secured import AsyncChainSecured
 
         return AsyncChainSecured(self._session)
 
     @cached_property
     def node(self) -> AsyncNode:
-        """The node that answers: chain, limits, payers, version, health."""
+        """The node that responds: chain, limits, payers, version, health."""
         return AsyncNode(self._session)
 
-    # --- verbs ------------------------------------------------------------------------------------------------------
+    # --- operations -------------------------------------------------------------------------------------------------
 
     async def run(
         self,
@@ -178,7 +178,7 @@ class AsyncClient(ClientSettings):
         resume: str | Path | None = None,
         executor: Executor | None = None,
     ) -> AsyncBatch:
-        """See `Client.map`; await the result. What is done when it is cancelled stays in it, and awaiting goes on."""
+        """See `Client.map`; await the result. If cancelled, it keeps its outcomes, and awaiting again continues."""
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)
 
@@ -208,7 +208,7 @@ class AsyncClient(ClientSettings):
         return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
 
     async def with_raw_response(self, call: Callable[[Self], Awaitable[T]]) -> RawResponse[T]:
-        """See `Client.with_raw_response`; ``call`` returns what is to be awaited."""
+        """See `Client.with_raw_response`; ``call`` returns an awaitable."""
         recording = AsyncRecording(self._transport)
         derived = type(self).__new__(type(self))
         derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind

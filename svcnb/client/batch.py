@@ -1,7 +1,7 @@
 """`svc.map`: one action, thousands of parameter sets, bounded concurrency, every result kept.
 
-What decides stands once in `Work` (which runs are left, what came of them, when to slow down, when to stop); the
-synchronous batch drives it by threads, the asynchronous one by tasks.
+All decisions are in `Work`: which runs are left, their outcomes, when to slow down and when to stop. The synchronous
+batch uses threads to carry them out, the asynchronous one uses tasks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 DEFAULT_CONCURRENCY: Final = 16
 MAX_CONCURRENCY: Final = 256
 INTERRUPT_GRACE_S: Final = 5.0
-"""Seconds that an interrupted batch waits for the runs under way."""
+"""Seconds that an interrupted batch waits for runs in progress."""
 
 
 class _Results(Sequence[Outcome]):
-    """Outcomes in the order of the parameters; what has not run is not among them."""
+    """Outcomes in the order of the parameters, without the runs that have not ended."""
 
     def __init__(
         self, action: ActionRef, params: Iterable[object], concurrency: int, resume: str | Path | None
@@ -47,12 +47,12 @@ class _Results(Sequence[Outcome]):
                 hint="Leave it out for 16.",
             )
         source, self.cid = source_or_cid(action)
-        # The CID is computed once, not once a run.
+        # The CID is computed once, not once per run.
         name = getattr(action, "name", "")
         self._action: ActionRef = Action(source, name=name) if source is not None else self.cid
         self._concurrency = concurrency
         rows = params.to_dict("records") if hasattr(params, "to_dict") else params
-        # The keys of one dictionary, or the letters of one text, would be a batch that nobody meant.
+        # A batch over the keys of a dictionary or the letters of a string would be a mistake.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
                 f"the parameters of a batch are a list with one entry a run, not one {type(rows).__name__}",
@@ -62,11 +62,11 @@ class _Results(Sequence[Outcome]):
         file = None if resume is None else BatchFile(Path(resume), self.cid, self.params)
         self._work = Work(self.params, file)
 
-    # --- what there is ----------------------------------------------------------------------------------------------
+    # --- outcomes ---------------------------------------------------------------------------------------------------
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What came of the runs that ended, in the order of the parameters."""
+        """Outcomes of the runs that ended, in the order of the parameters."""
         return [outcome for outcome in self._work.outcomes if outcome is not None]
 
     @property
@@ -76,22 +76,22 @@ class _Results(Sequence[Outcome]):
 
     @property
     def pending(self) -> list[int]:
-        """Positions of the parameters that have not run, or that ended in what may pass by itself."""
+        """Positions of the parameters that have not run, or that ended in a temporary error."""
         return self._work.left()
 
     @property
     def done(self) -> bool:
-        """Whether every run ended, well or not."""
+        """Returns whether every run ended, successfully or not."""
         return not self.pending
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody stopped it."""
+        """Returns whether the batch was interrupted."""
         return self._work.interrupted
 
     @property
     def stopped_by(self) -> Exception | None:
-        """The error that would have met every further run, None when there was none."""
+        """The error that stopped the batch because every run would meet it; None if there was none."""
         return self._work.fatal
 
     @property
@@ -100,11 +100,11 @@ class _Results(Sequence[Outcome]):
         return sum(outcome.cost_cents for outcome in self.outcomes)
 
     def responses(self) -> list[Any]:
-        """Returns what each run answered, in the order of the parameters; None where there is no answer."""
+        """Returns the response of each run, in the order of the parameters; None where there is none."""
         return [None if outcome is None else outcome.response for outcome in self._work.outcomes]
 
     def to_frame(self) -> DataFrame:
-        """Returns one row a run that ended, in the order of the parameters.
+        """Returns a frame with one row for each run that ended, in the order of the parameters.
 
         Raises:
             ExtraMissing: pandas is not installed; the message says which extra brings it.
@@ -167,19 +167,19 @@ class Batch(_Results):
         self._progress = progress
 
     def resume(self, *, retry_failed: bool = False) -> Self:
-        """Runs what has not run.
+        """Carries out the runs that have not ended.
 
         Args:
-            retry_failed: Runs again what failed, too.
+            retry_failed: Whether to repeat failed runs, too.
 
         Raises:
-            Forbidden: Not one run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+            Forbidden: No run was permitted; likewise `Unauthorized` and `OutOfCredit`.
         """
         work = self._work
         work.begin(retry_failed=retry_failed)
         ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         stop = threading.Event()
-        # Daemons: a run may take fifteen minutes, and an interrupted program must be able to end.
+        # Daemon threads: a run may take fifteen minutes, and an interrupted program must be able to end.
         workers = [
             threading.Thread(target=self._drain, args=(ended, stop), daemon=True, name=f"svc-map-{number}")
             for number in range(min(self._concurrency, len(work.todo)))
@@ -199,7 +199,7 @@ class Batch(_Results):
                 stop.set()
                 until = time.monotonic() + INTERRUPT_GRACE_S
                 for worker in workers:
-                    if worker.ident is not None:  # it has been started
+                    if worker.ident is not None:  # it has already started
                         worker.join(max(0.0, until - time.monotonic()))
         work.raise_if_useless()
         return self
@@ -223,7 +223,7 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one `AsyncClient.map`; await it. Awaited again, it runs what has not run."""
+    """The runs of one `AsyncClient.map`; await it. Awaiting it again carries out the runs that have not ended."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The file in which a batch keeps its outcomes as they come: one line each, so that a killed process loses none."""
+"""File in which a batch saves each outcome at once, one per line, so that a killed process loses none."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ FORMAT: Final = "svcnb batch 1"
 
 
 class BatchFile:
-    """One batch's outcomes, readable by their owner alone: responses may be confidential.
+    """Outcomes of one batch, readable by the owner alone, since responses can be confidential.
 
     Args:
-        path: The file; made when the batch begins.
+        path: The file; created when the batch starts.
         cid: CID of the action.
         params: The parameters of every run.
 
     Raises:
-        InvalidArgument: The file is none of ours, or of another batch.
+        InvalidArgument: The file was not written by svcnb, or belongs to another batch.
     """
 
     def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:
@@ -39,7 +39,7 @@ class BatchFile:
         self._file: IO[str] | None = None
 
     def read(self) -> Iterator[Outcome]:
-        """Yields what is done already."""
+        """Yields the saved outcomes."""
         if not self.path.exists():
             return
         lines = self.path.read_text(encoding="utf-8").splitlines()
@@ -52,25 +52,25 @@ class BatchFile:
                 hint="Name another file, or remove this one to begin anew.",
             )
         for line in lines[1:]:
-            kept = _json(line)  # a line that was cut by a crash is a run that is done again
+            kept = _json(line)  # a line that a crash cut short: the run is repeated
             if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
                 yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
 
     def open(self) -> None:
-        """Begins to write at the end."""
+        """Opens the file for writing at its end."""
         new = not self.path.exists() or not self.path.stat().st_size
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "a", encoding="utf-8")
-        # A line that a crash cut short must not swallow the next one.
+        # The next line must not be appended to a line that a crash cut short.
         self._line(self._header) if new else self._file.write("\n")
 
     def write(self, outcome: Outcome) -> None:
-        """Keeps one outcome."""
+        """Saves one outcome."""
         if self._file is not None:
             self._line(outcome.model_dump(exclude={"params", "exception"}))
 
     def close(self) -> None:
-        """Ends writing; what comes later, from a run that was under way, is not kept."""
+        """Closes the file. Later outcomes of runs in progress are not saved."""
         if self._file is not None:
             self._file.close()
             self._file = None

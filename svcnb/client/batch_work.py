@@ -1,4 +1,4 @@
-"""Which runs of a batch are left, what came of the others, when to slow down and when to stop. Safe among threads."""
+"""Decisions of a batch: remaining runs, outcomes, when to slow down and when to stop. Thread-safe."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
 
 ATTEMPTS: Final = 4
-"""Most tries of one run that an overloaded service refuses, beside the client's own repetitions."""
+"""Maximum attempts of one run that an overloaded service rejects, in addition to the client's own retries."""
 
 _FATAL: Final = (Unauthorized, Forbidden, OutOfCredit, ConfigError, ExecutorLost)
-"""What would meet every other run of the batch, too."""
+"""Errors that every other run of the batch would meet, too."""
 
 _OVERLOAD: Final = (RateLimited, Unavailable)
 _JITTER: Final = random.SystemRandom()
 
 
 class Pace:
-    """Slows everybody down together while a service sheds load, and lets them go again as it answers.
+    """Slows down all workers while a service is overloaded, and speeds them up again as it responds.
 
     Args:
-        clock: Seconds that only go forward.
-        first: Seconds of the first pause; each refusal doubles it, each answer halves it.
-        longest: Most seconds of one pause.
+        clock: Monotonic clock in seconds.
+        first: Seconds of the first pause; each rejection doubles it, each success halves it.
+        longest: Maximum number of seconds of one pause.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, first: float = 0.25, longest: float = 8.0) -> None:
@@ -53,18 +53,18 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Takes note of an answer 429 or 503. Refusals of one and the same moment count once."""
+        """Notes a response 429 or 503. Rejections at the same moment count once."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))
             self._until = now + self._delay
 
     def answered(self) -> None:
-        """Takes note of an answer."""
+        """Notes a success."""
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
-        """Seconds to wait before the next run, each caller a little longer or shorter."""
+        """Returns the seconds to wait before the next run, varied at random for each caller."""
         left = self._until - self._clock()
         return left * _JITTER.uniform(1.0, 1.5) if left > 0 else 0.0
 
@@ -74,8 +74,8 @@ class Work:
 
     Args:
         params: The parameters of every run.
-        file: Keeps outcomes and knows earlier ones; None for memory alone.
-        pace: Decides about pauses.
+        file: Saves outcomes and contains earlier ones; None to keep them in memory alone.
+        pace: Determines the pauses.
     """
 
     def __init__(self, params: Sequence[object], file: BatchFile | None = None, pace: Pace | None = None) -> None:
@@ -105,11 +105,11 @@ class Work:
                 self._file.close()
 
     def left(self) -> list[int]:
-        """Runs that have not ended for good."""
+        """Number of runs without a final outcome."""
         return [index for index, outcome in enumerate(self.outcomes) if outcome is None or outcome.transient]
 
     def begin(self, *, retry_failed: bool) -> None:
-        """Lays out what is to be run."""
+        """Queues the runs that are to be carried out."""
         again = {index for index, outcome in enumerate(self.outcomes) if retry_failed and outcome and not outcome.ok}
         self.todo = deque(sorted({*self.left(), *again}))
         self.interrupted = False
@@ -117,28 +117,28 @@ class Work:
         self._tries = {}
 
     def take(self) -> int | None:
-        """Returns the next run, None when there is none or none should be."""
+        """Returns the next run; None if there is none or the batch stops."""
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def give_back(self, index: int) -> None:
-        """Puts a run back that was taken and not begun."""
+        """Returns a run to the queue that was taken and not started."""
         with self._lock:
             self.todo.appendleft(index)
 
     def pause(self) -> float:
-        """Seconds to wait before the next run."""
+        """Returns the seconds to wait before the next run."""
         with self._lock:
             return self._pace.wait()
 
     def succeeded(self, index: int, run: Run) -> None:
-        """Keeps an answer."""
+        """Saves the result of a run."""
         with self._lock:
             self._pace.answered()
             self._keep(Outcome.of_run(index, self._params[index], run))
 
     def failed(self, index: int, error: Exception) -> bool:
-        """Keeps an error, or puts the run back when the service only needs time.
+        """Saves the error of a run, or queues the run again if the service is only overloaded.
 
         Returns:
             Whether the run has ended.
@@ -158,7 +158,7 @@ class Work:
             return True
 
     def raise_if_useless(self) -> None:
-        """Raises the error that met every run, if not one was answered."""
+        """Raises the error that stopped the batch, if no run succeeded."""
         if self.fatal is not None and not self._any_answer():
             raise self.fatal
         bad = next(

@@ -1,6 +1,6 @@
-"""Why a management call was refused (403), and what would make it go: the other half of `svcnb.client.explain`.
+"""Explanation of refused management calls (403), as a supplement to `svcnb.client.explain`.
 
-Source: specification 2, 5.2, 5.5; reference facts 3.1, which says what each endpoint asks of a usage key.
+Source: specification 2, 5.2, 5.5; reference facts 3.1, which lists the permission that each endpoint needs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _VERBS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "/update_action_metadata": ("actions.update", ("hashed_cid",)),
     "/delete_action": ("actions.delete", ("hashed_cid",)),
 }
-"""The client's verb of each call, and the members of the body that are its first arguments."""
+"""The client's method for each call, and the members of the body that are its first arguments."""
 _KEYWORDS: Final[dict[str, str]] = {
     "name": "name",
     "description": "description",
@@ -56,12 +56,12 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names of members that are no permission of a key; those have the same name on both sides."""
+"""The client's names of members that are not permissions of a key; permissions have the same name on both sides."""
 
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that was answered 403.
+    """A call that was refused with 403.
 
     Attributes:
         path: Its path below ``/core/v1``.
@@ -73,16 +73,16 @@ class RefusedCall:
 
     @property
     def name(self) -> str:
-        """How the call is shown."""
+        """The call in displays."""
         return self.path.removeprefix("/")
 
     @property
     def group(self) -> int:
-        """The group that it is about."""
+        """The group that it concerns."""
         return int(str(self.body.get("group_id", 0)), 0)
 
     def code(self, subject: str) -> str:
-        """The same call as Python, made by another subject; without any secret."""
+        """Returns the call as Python code on another object, without any secret."""
         verb, places = _VERBS[self.path]
         given = [_literal(member, self.body.get(member)) for member in places]
         for member, value in self.body.items():
@@ -92,15 +92,15 @@ class RefusedCall:
 
 
 def explicable(path: object) -> bool:
-    """Whether a refusal of this path can be explained here."""
+    """Returns whether this module can explain a refusal of this path."""
     return path in _VERBS
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads what the key may do and says what the call lacked; reads only, so it is free.
+    """Reads the key's permissions and returns what the call lacked. Only reads, so it is free.
 
     Args:
-        config: Whose key was refused; any key may read its account.
+        config: Settings with the refused key; any key may read its account.
         call: The call.
         clock_skew: Seconds that the service's clock is ahead.
     """

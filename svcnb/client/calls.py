@@ -1,8 +1,7 @@
-"""What the client asks, described once and driven twice.
+"""Calls and flows of the client, shared by the synchronous and the asynchronous version.
 
-A *flow* is a generator: it yields steps (a call, a pause, a notice), gets their results back, and returns a value. It
-does no input or output itself, so the synchronous and the asynchronous client run the very same flows and cannot
-differ in anything that decides.
+A *flow* is a generator: it yields steps (a call, a pause, a notice), receives their results, and returns a value. It
+performs no input or output itself. So both clients run the same flows and make the same decisions.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ Patience = Literal["read", "write", "run"]
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request and how to read its answer.
+    """One request, and the parser of its response.
 
     Attributes:
         method: HTTP method.
-        path: Path below ``/core/v1``, or what finds it in a vocabulary. A path that starts with ``//`` is taken from
-            the root of the server instead.
-        parse: Makes the result of the decoded JSON body and the answer's headers.
-        body: What is sent as JSON; None sends no body. It may hold a credential, so it is never shown.
-        query: Query parameters; never shown, as the body.
+        path: Path below ``/core/v1``, or a function that returns it for a vocabulary. A path that starts with ``//``
+            begins at the root of the server instead.
+        parse: Makes the result from the decoded JSON body and the response's headers.
+        body: Sent as JSON; None sends no body. It can contain a credential, so it is never shown.
+        query: Query parameters; never shown, like the body.
         key: Whether the configured key is sent.
-        control: Whether the secret of the emulator's control plane is sent, when there is one.
-        repeatable: Whether the call may be sent again when it is unknown if it arrived.
+        control: Whether the secret of the emulator's control plane is sent, if there is one.
+        repeatable: Whether the call may be sent again if it is unknown whether it arrived.
         patience: Which timeout applies.
-        in_doubt: For calls that must not be repeated: what may have happened and how to check.
-        statuses: Answers beside 2xx whose body is a result.
+        in_doubt: For calls that must not be repeated: what may have happened, and how to check it.
+        statuses: Further statuses besides 2xx whose body is a result.
         base: Address used instead of the service's.
-        headers: Headers of this call alone; they win over those of the configuration. They may hold a credential, so
-            they are never shown.
+        headers: Headers of this call alone. They take precedence over those of the configuration. They can contain a
+            credential, so they are never shown.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -59,7 +58,7 @@ class Call(Generic[T]):
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request, ready to send. Only its method is shown: all the rest may hold a credential."""
+    """One HTTP request, ready to send. Only its method is shown: all other parts can contain a credential."""
 
     method: str
     url: str = field(repr=False)
@@ -71,7 +70,7 @@ class Request:
 
     @property
     def shown_url(self) -> str:
-        """The address for logs: without user, query, and paths that are a secret, such as those of chain providers."""
+        """Returns the address for logs, without user, query, and secret paths such as those of chain providers."""
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname or ''}{port}{self.shown_path}"
@@ -79,14 +78,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer.
+    """One HTTP response.
 
     Attributes:
         status: HTTP status.
         headers: Header values by lower-case name.
         content: The body; never shown, since it can contain a new key.
         sent_at: Unix seconds when the request left.
-        elapsed: Seconds until the answer was complete.
+        elapsed: Seconds until the response was complete.
     """
 
     status: int
@@ -105,21 +104,21 @@ class Pause:
 
 @dataclass(frozen=True)
 class Notice:
-    """Tells the listeners of ``on_run`` about one execution."""
+    """Notifies the listeners of ``on_run`` of one execution."""
 
     record: object
 
 
 @dataclass(frozen=True)
 class Noted:
-    """Tells the local record about money: a fee, a payment or a balance. Not told to other listeners of ``on_run``.
+    """Notifies the local record of a fee, a payment or a balance. Other listeners of ``on_run`` do not receive it.
 
     Attributes:
         kind: ``fee``, ``payment`` or ``balance``.
         cents: Amount in cents; for a balance the credit, negative when something is owed.
         name: Name of the call, for example ``add_group``.
         subject: Hash of the usage key that the call created; empty for all other calls.
-        reference: Id that the service gave to it, so that it is recorded once; may be empty.
+        reference: Id from the service, so that it is recorded only once; may be empty.
         at: Unix seconds; the present when None.
     """
 
@@ -133,15 +132,15 @@ class Noted:
 
 @dataclass(frozen=True)
 class Now:
-    """Asks for the seconds of a clock that only goes forward, and for the Unix time."""
+    """Requests the time of a monotonic clock in seconds, and the Unix time."""
 
 
 @dataclass(frozen=True)
 class Later:
-    """Asks for a function that runs another flow when it is called, as this client runs flows.
+    """Requests a function that runs another flow with this client when it is called.
 
     Attributes:
-        flow: Makes that flow.
+        flow: Creates that flow.
     """
 
     flow: Callable[[], Flow[Any]]
@@ -149,11 +148,11 @@ class Later:
 
 @dataclass(frozen=True)
 class Act:
-    """Does something on this side of the wire: a wallet signs, a person is asked, a record is written.
+    """Performs a local operation: a wallet signs, a person is asked, a record is written.
 
     Attributes:
-        do: Does it.
-        do_async: Does the same without blocking; where it is None, the asynchronous client calls ``do``.
+        do: Performs it.
+        do_async: Performs it without blocking; if None, the asynchronous client calls ``do``.
     """
 
     do: Callable[[], object]
@@ -175,15 +174,15 @@ def pause(seconds: float) -> Flow[None]:
 
 
 def now() -> Flow[tuple[float, float]]:
-    """Returns (forward-only seconds, Unix seconds) inside a flow."""
+    """Returns (monotonic seconds, Unix seconds) inside a flow."""
     return cast("tuple[float, float]", (yield Now()))
 
 
 def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
-    """Returns what runs another flow afterwards: an awaitable in the asynchronous client, the value in the other."""
+    """Returns a function that runs another flow. It returns an awaitable in the asynchronous client, else the value."""
     return cast("Callable[[], Any]", (yield Later(flow)))
 
 
 def act(do: Callable[[], T], do_async: Callable[[], Awaitable[T]] | None = None) -> Flow[T]:
-    """Does something on this side of the wire inside a flow."""
+    """Performs a local operation inside a flow."""
     return cast("T", (yield Act(do, do_async)))

@@ -1,4 +1,4 @@
-"""`Client`: the service from Python."""
+"""`Client`: synchronous client of the service."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ T = TypeVar("T")
 
 
 class Client(ClientSettings):
-    """The service, synchronously. May be used from several threads.
+    """Synchronous client of the service. It may be used from several threads.
 
-    Connections are kept open between calls, and closed by ``close()``, at the end of a ``with`` block, or when the last
-    client over them is gone.
+    Connections stay open between calls. They are closed by ``close()``, at the end of a ``with`` block, or when the
+    last client that uses them is deleted.
 
-    Settings come from the argument, else the environment, else the file (`svcnb.client.config`).
+    Each setting comes from the argument, else the environment, else the file (`svcnb.client.config`).
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.
@@ -67,16 +67,16 @@ class Client(ClientSettings):
         vocabulary: The service's and the processor's names.
         timeout: Seconds to wait for any answer, or `Timeouts` for each kind of call.
         retries: How often a safe call is repeated, or `Retries` for the details.
-        on_run: Listeners that get a `RunRecord` after every execution.
-        history: Where runs are recorded, without secrets: a path, False for nowhere, None for ``SVC_HISTORY`` or the
-            usual place. `History` reads it.
-        config_file: Settings file instead of the usual one.
+        on_run: Listeners that receive a `RunRecord` after every execution.
+        history: File in which runs are recorded without secrets: a path, False for none, or None for ``SVC_HISTORY`` or
+            the default path. `History` reads it.
+        config_file: Settings file instead of the default one.
         http_client: An `httpx.Client` of your own, for proxies, certificates, limits or hooks. It stays open, and
             ``timeout`` of this client still applies.
         headers: Sent with every request to the service, for example for a gateway in front of it.
 
     Raises:
-        ConfigError: No address was found, or a setting cannot be used.
+        ConfigError: No address was found, or a setting is invalid.
 
     Example:
         >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")
@@ -131,21 +131,21 @@ class Client(ClientSettings):
         derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
         return derived
 
-    # --- nouns ------------------------------------------------------------------------------------------------------
+    # --- resources --------------------------------------------------------------------------------------------------
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts: create one, or ask whether the key belongs to one."""
+        """Accounts: create one, or check whether the key belongs to one."""
         return Accounts(self._session)
 
     @cached_property
     def usage_keys(self) -> UsageKeys:
-        """Usage keys: credentials with less than all rights."""
+        """Usage keys: API keys with restricted permissions."""
         return UsageKeys(self._session)
 
     @cached_property
     def groups(self) -> Groups:
-        """Groups: which actions and which wallets belong together."""
+        """Groups: sets of actions and wallets that belong together."""
         return Groups(self._session)
 
     @cached_property
@@ -155,7 +155,7 @@ class Client(ClientSettings):
 
     @cached_property
     def actions(self) -> Actions:
-        """Actions that the account knows by name."""
+        """Actions that are registered in the account under a name."""
         return Actions(self._session)
 
     @cached_property
@@ -165,17 +165,17 @@ class Client(ClientSettings):
 
     @cached_property
     def chain_secured(self) -> ChainSecured:
-        """Accounts that a wallet owns: create, open, look, and finish what stopped half way."""
+        """Accounts that a wallet owns: create, open or read them, and finish interrupted operations."""
         from svcnb.client.chain_secured.namespace import ChainSecured
 
         return ChainSecured(self._session)
 
     @cached_property
     def node(self) -> Node:
-        """The node that answers: chain, limits, payers, version, health."""
+        """The node that responds: chain, limits, payers, version, health."""
         return Node(self._session)
 
-    # --- verbs ------------------------------------------------------------------------------------------------------
+    # --- operations -------------------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -188,21 +188,21 @@ class Client(ClientSettings):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        Costs one cent a second, at least one; a failed execution costs nothing. Never repeated when it is unknown
-        whether it arrived, since actions act outside.
+        Costs one cent per second, at least one; a failed execution costs nothing. If it is unknown whether the request
+        arrived, it is not repeated, since actions can have external effects.
 
         Args:
             action: An action, a source, or the CID of a source that ran before on this node.
             params: What ``main`` receives, any JSON.
-            until_effective: Seconds to keep trying while the key is unknown (401) or not permitted (403): a fresh
-                key or grant takes a moment. Lack of credit and errors of the action end it at once.
-            **named: Parameters by name, in place of ``params`` or laid over it.
+            until_effective: Seconds to keep trying while the key is unknown (401) or not permitted (403): a new key or
+                grant takes a moment. Missing credit and errors of the action end the wait at once.
+            **named: Parameters by name, instead of ``params`` or merged into it.
 
         Raises:
             ActionError: The action threw, did not parse, or broke a limit.
             Forbidden: The key may not execute this action.
             OutOfCredit: The account cannot pay.
-            InvalidArgument: The action is given by hash, or the parameters have no JSON form.
+            InvalidArgument: The action is given by hash, or the parameters cannot be written as JSON.
 
         Example:
             ``svc.run("const main = ({ n }) => n + 1", n=41).response``
@@ -211,15 +211,15 @@ class Client(ClientSettings):
         return run.known_by(self.trace)
 
     def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: what it did, when, and how much memory it held.
+        """Returns the timeline of an execution on an emulator: what it did, when, and how much memory it used.
 
-        Failed executions have one, too: give the error that ``run`` raised.
+        Failed executions also have one: pass the error that ``run`` raised.
 
         Args:
             of: What ``run`` returned or raised, or the request id.
 
         Raises:
-            TraceUnavailable: The service is no emulator, or has forgotten the execution.
+            TraceUnavailable: The service is not an emulator, or no longer has the timeline.
         """
         return self._session.drive(tracing.trace(of))
 
@@ -235,24 +235,25 @@ class Client(ClientSettings):
     ) -> Batch:
         """Runs an action once for each set of parameters, many at a time, and keeps every result.
 
-        An overloaded service (429, 503) is given time, by all at once. A failed run does not stop the others; what
-        would fail every run (an unknown or unpermitted key, no credit) does. Interrupted, it returns what there is:
-        ``batch.resume()`` goes on, and so does the same call with the same ``resume`` file in another process.
+        When the service is overloaded (429, 503), all runs pause together. A failed run does not stop the others. An
+        error that every run would meet (unknown key, missing permission, no credit) stops the batch. If interrupted, it
+        returns the outcomes so far. ``batch.resume()`` continues, and so does the same call with the same ``resume``
+        file in another process.
 
-        Costs as much as the runs: one cent a second each, at least one; failed runs cost nothing.
+        Costs as much as the runs: one cent per second each, at least one. Failed runs cost nothing.
 
         Args:
             action: An action, a source, or the CID of a source that ran before on this node.
             params: What each ``main`` receives; a frame's rows become objects.
-            concurrency: Most runs at once.
-            progress: Whether to show a bar; None shows one where somebody looks and tqdm is installed.
-            resume: A file that keeps every result as it comes, and knows what is done already.
-            executor: What carries the runs out: any `concurrent.futures` executor, of processes or of a cluster. The
-                key travels to its workers. None runs them here.
+            concurrency: Maximum number of runs at the same time.
+            progress: Whether to show a progress bar; None shows one in a terminal or a notebook, if tqdm is installed.
+            resume: A file that saves every result at once, and from which a repeated call reads the results so far.
+            executor: Any `concurrent.futures` executor that carries out the runs, for example in processes or on a
+                cluster. Its workers receive the key. None carries out the runs in this process.
 
         Raises:
-            InvalidArgument: Nothing can be run like this, or the file belongs to another batch.
-            Forbidden: Not one run was permitted; likewise `Unauthorized` and `OutOfCredit`.
+            InvalidArgument: The arguments cannot be run, or the file belongs to another batch.
+            Forbidden: No run was permitted; likewise `Unauthorized` and `OutOfCredit`.
 
         Example:
             ``svc.map(action, [{"n": n} for n in range(1000)]).to_frame()``
@@ -261,18 +262,18 @@ class Client(ClientSettings):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a key may run an action with a wallet, or which link is missing and what repairs it. Free.
+        """Explains why a key may run an action with a wallet, or what is missing and how to fix it. Free.
 
-        The client's own key only reads: any key of the account will do. What is read says how the account is set up
-        now; a grant of the last moments may not act yet.
+        The client's own key is only used to read, so any key of the account works. The result shows the account's
+        present settings; a very recent grant may not be effective yet.
 
         Args:
             key: A usage key, its text or its hash, or the account; None for the client's own key.
             action: The action, its source, CID or hashed CID.
-            wallet: The wallet that the action wants to use; None to explain the run alone.
+            wallet: The wallet that the action uses; None to explain the run alone.
 
         Raises:
-            InvalidArgument: One of them names nothing, or everything.
+            InvalidArgument: One of them does not name exactly one object.
 
         Example:
             ``svc.explain(key, action, wallet).repair.code``
@@ -280,19 +281,19 @@ class Client(ClientSettings):
         return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
 
     def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client that calls with another key (None: without) over the same connections.
+        """Returns a client with another key over the same connections; None for no key.
 
         Args:
             key: A key's text, or the account or usage key that creation returned.
 
         Raises:
-            InvalidArgument: A usage key from a listing, whose secret nobody told.
-            ConfigError: The text cannot be a key.
+            InvalidArgument: A usage key from a listing, which does not contain the secret.
+            ConfigError: The string cannot be a key.
         """
         return self._derive(keyed(self._config, key))
 
     def use_key(self, key: AnyKey | None) -> None:
-        """Changes the key of this client, for everything that uses it. `with_key` leaves it as it is.
+        """Changes the key of this client, for all code that uses it. `with_key` returns a new client instead.
 
         Panels use it, so that the account opened in a panel is the account of the notebook's client.
 
@@ -301,7 +302,7 @@ class Client(ClientSettings):
 
         Raises:
             InvalidArgument: A usage key from a listing, which never contains the secret.
-            ConfigError: The text cannot be a key.
+            ConfigError: The string cannot be a key.
         """
         self._config = self._session.config = keyed(self._config, key)
 
@@ -319,7 +320,7 @@ class Client(ClientSettings):
             timeout: Seconds to wait for any answer.
             retries: How often a safe call is repeated; 0 for never.
             correlation_id: Sent with every call, echoed by the service, and seen by the action.
-            headers: Sent with every request to the service, in place of the client's own further headers.
+            headers: Sent with every request to the service, instead of the client's own additional headers.
         """
         return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
 
@@ -327,10 +328,10 @@ class Client(ClientSettings):
         """Makes calls and returns their result together with the HTTP responses.
 
         Args:
-            call: Makes the calls with the client that it gets.
+            call: Makes the calls with the client that it receives.
 
         Returns:
-            The result, and each response with status, headers, body and time, the last one last.
+            The result and all responses in order, each with status, headers, body and time.
 
         Example:
             ``raw = svc.with_raw_response(lambda svc: svc.groups.list()); raw.headers["x-request-id"]``
@@ -341,7 +342,7 @@ class Client(ClientSettings):
         return RawResponse(call(derived), tuple(recording.answers))
 
     def to_async(self) -> AsyncClient:
-        """Returns an asynchronous client with the same settings, key and listeners, over connections of its own."""
+        """Returns an asynchronous client with the same settings, key and listeners, and its own connections."""
         from svcnb.client.async_client import AsyncClient
 
         twin = AsyncClient.__new__(AsyncClient)
@@ -352,15 +353,15 @@ class Client(ClientSettings):
 
     @property
     def clock_skew(self) -> float | None:
-        """Seconds that the service's clock is ahead of ours; None before the first answer. Good to about a second."""
+        """Seconds that the service's clock is ahead of ours, to about a second; None before the first response."""
         return self._transport.clock.skew
 
     def now(self) -> float:
-        """Returns the service's time in Unix seconds, as well as it is known."""
+        """Returns the estimated time of the service in Unix seconds."""
         return time.time() + (self._transport.clock.skew or 0.0)
 
     def close(self) -> None:
-        """Closes the connections, for this client and those derived from it. A derived client leaves them open."""
+        """Closes the connections of this client and of those derived from it. On a derived client it does nothing."""
         if self._owner:
             self._transport.close()
             close_recorders(self.on_run)

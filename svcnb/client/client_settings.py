@@ -1,4 +1,4 @@
-"""What a client is told, and what both clients make of it: key, timeouts, repeats, listeners."""
+"""Settings shared by `Client` and `AsyncClient`: key, timeouts, retries, listeners."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AnyKey = str | Secret | UsageKey | Account
 
 
 class ClientSettings(Checked):
-    """What both clients show of their settings."""
+    """Properties of the settings, shared by both clients."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -50,11 +50,11 @@ class ClientSettings(Checked):
 
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
-    """Returns settings with another key; None: with none.
+    """Returns settings with another key; None for no key.
 
     Raises:
-        InvalidArgument: A usage key from a listing, whose secret nobody told.
-        ConfigError: The text cannot be a key.
+        InvalidArgument: A usage key from a listing, which does not contain the secret.
+        ConfigError: The string cannot be a key.
     """
     if key is None:
         return config.replace(api_key=None, master_key=False)
@@ -77,7 +77,7 @@ def optioned(
     correlation_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Config:
-    """Returns settings with those that are given, as `Client.with_options` takes them."""
+    """Returns settings with the given changes; arguments as in `Client.with_options`."""
     changes: dict[str, Any] = {}
     if isinstance(timeout, Timeouts):
         changes["timeouts"] = timeout
@@ -98,10 +98,11 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def checked_headers(headers: object) -> dict[str, str]:
-    """Returns headers that every request can carry, with names in lower case.
+    """Returns checked headers for every request, with names in lower case.
 
     Raises:
-        InvalidArgument: A name or a value cannot be sent, or the client sets this header itself. No value is shown.
+        InvalidArgument: A name or a value cannot be sent, or the client sets this header itself. The message contains
+            no value.
     """
     if headers is None:
         return {}
@@ -129,21 +130,21 @@ _OWN_HEADERS = {
 
 
 def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FBT001 - as the caller wrote it
-    """Returns what `Config.history` holds for the argument ``history`` of a client."""
+    """Returns the value of `Config.history` for the argument ``history`` of a client."""
     if chosen is True:
         chosen = default_path()
     return OFF if chosen is False else None if chosen is None else str(chosen)
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns who is told of every execution: those that were given, and the record of runs unless it is off."""
+    """Returns the listeners of executions: the given ones, and the record of runs unless it is off."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]
 
 
 def close_recorders(told: Sequence[Listener]) -> None:
-    """Closes the files of a client's records."""
+    """Closes the files of a client's recorders."""
     for listener in told:
         if isinstance(listener, Recorder):
             listener.close()

@@ -8,7 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # chosen by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-A key of the file is sent to the address beside it only: if the address comes from elsewhere, the key is not used.
+A key in the file is only sent to the address in the same file. If the address comes from elsewhere, the key is not
+used.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ENVIRONMENT: Final = {
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long a client waits, in seconds.
+    """Timeouts of a client, in seconds.
 
     Attributes:
         connect: For a connection.
@@ -60,13 +61,14 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """How a client repeats calls that were certainly not charged (429, 503) or that change nothing.
+    """Rules for repeating calls that were certainly not charged (429, 503) or that change nothing.
 
     Attributes:
-        attempts: Most tries of one call, the first included.
-        first_delay: Mean seconds before the second try; each later delay doubles, spread by half either way.
-        longest_delay: Most seconds between two tries.
-        longest_retry_after: Most seconds of a ``Retry-After`` header that are honoured.
+        attempts: Maximum number of attempts of one call, including the first.
+        first_delay: Mean seconds before the second try; each later delay is twice as long. Each is varied at random by
+            up to half.
+        longest_delay: Maximum number of seconds between two attempts.
+        longest_retry_after: Maximum number of seconds of a ``Retry-After`` header that are obeyed.
 
     Source: reference facts 8.
     """
@@ -79,7 +81,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Config:
-    """Where the service is, how to speak to it, and as whom.
+    """Settings of a client: addresses, credentials, names, timeouts and retries.
 
     Attributes:
         base_url: Address before ``/core/v1``, without a trailing slash.
@@ -87,14 +89,15 @@ class Config:
         master_key: True when ``api_key`` is known to be an account's master key.
         triggers_url: Address of the triggers service; None when unknown.
         rpc_url: JSON-RPC address of the chain; None when unknown.
-        control_token: The secret of an emulator's control plane, which traces are read through; None when it has none.
+        control_token: The secret of an emulator's control plane, used to read traces; None if there is none.
         vocabulary: The service's and the processor's names.
-        timeouts: How long to wait.
-        retries: How often to repeat.
-        correlation_id: Sent along with every call and echoed by the service; None for none.
-        history: File that runs are recorded in; ``off`` for none, None for the usual place.
+        timeouts: Timeouts of each kind of call.
+        retries: Rules for repeating calls.
+        correlation_id: Sent with every call and echoed by the service; None for none.
+        history: File in which runs are recorded; ``off`` for none, None for the default path.
         headers: Sent with every request to the service, for example for a gateway in front of it; never shown.
-        wallet_auth: Makes the header by which a wallet, in place of a key, opens the billing endpoints; None otherwise.
+        wallet_auth: Makes the header with which a wallet, instead of a key, is authenticated at the billing endpoints;
+            None otherwise.
     """
 
     base_url: str
@@ -128,28 +131,28 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Finds every setting: the argument, else the environment, else the file.
+    """Determines every setting: from the argument, else the environment, else the file.
 
     Args:
         base_url: Address of the service; a trailing ``/core/v1`` may be left on.
         api_key: Account or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: The secret of an emulator's control plane. Given here only: one from the environment might go to
-            a service that it is not meant for.
+        control_token: The secret of an emulator's control plane. Only accepted as an argument: one from the environment
+            could be sent to the wrong service.
         vocabulary: The service's and the processor's names.
         history: File that runs are recorded in, or ``off``.
         environment: Read instead of the process's environment.
         file: Read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
-        ConfigError: No address was found, or a setting cannot be used; the message says what to do.
+        ConfigError: No address was found, or a setting is invalid; the message says what to do.
     """
     environment = os.environ if environment is None else environment
     chosen, from_file = _read_file(file, environment)
     told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
     found = {name: value for name, value in told.items() if value}
-    # A profile is chosen on purpose, so it comes before the environment; the rest of the file comes after it.
+    # A profile is an explicit choice, so it takes precedence over the environment. The rest of the file does not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
         _keep_with_its_address(found, from_file["base_url"], base_url)
@@ -183,7 +186,7 @@ def load(
 
 
 def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
-    """Drops the key of the file if the address that it was stored with is not the one in use."""
+    """Removes the file's key if it was stored with another address than the one in use."""
     in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
     if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
         del found["api_key"]
@@ -207,10 +210,10 @@ def clean_url(url: str, name: str) -> str:
 
 
 def clean_key(key: str | Secret) -> Secret:
-    """Returns a key as a secret, blanks at the ends removed.
+    """Returns a key as a secret, without blanks at its ends.
 
     Raises:
-        ConfigError: The text cannot be a key. The message does not repeat it.
+        ConfigError: The string cannot be a key. The message does not contain it.
     """
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
@@ -238,7 +241,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """The profile that was chosen, and the settings of it or, without one, of the top of the file."""
+    """Returns the chosen profile and its settings; without a profile, the settings at the top of the file."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))
@@ -256,14 +259,14 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
 
 
 def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
-    """Reads a settings file: its settings, and under ``profiles`` those of each profile.
+    """Reads a settings file. Returns its settings, with those of each profile under ``profiles``.
 
     Args:
         path: The file.
-        required: Whether a missing file is an error; else it has no settings.
+        required: Whether a missing file is an error; otherwise it counts as empty.
 
     Raises:
-        ConfigError: It cannot be read, is not TOML, has unknown settings, or holds a key that others may read.
+        ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that others may read.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -271,7 +274,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         if required:
             raise ConfigError(f"the settings file {path} does not exist", hint="Correct SVCNB_CONFIG.") from None
         return {}
-    except (OSError, ValueError) as error:  # the text is not UTF-8, or the path holds NUL
+    except (OSError, ValueError) as error:  # the file is not UTF-8, or the path contains NUL
         raise ConfigError(f"the settings file {path} cannot be read: {error}", hint="Correct its rights.") from error
     try:
         values = tomllib.loads(text)

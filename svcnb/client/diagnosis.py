@@ -1,6 +1,7 @@
-"""Decides, from what an account holds, whether a key may run an action with a wallet, and what would make it so.
+"""Diagnosis of whether a key may run an action with a wallet, and which changes would permit it.
 
-Pure: both account modes fill a `Picture`, from HTTP lists or from the contract's views, and ask `diagnose`.
+Has no input or output. Both account modes fill a `Picture`, from HTTP lists or from the contract's views, and call
+`diagnose`.
 
 Source: specification 1.7, 2, 5.2; reference facts 3.2, 3.3, 4.5.
 """
@@ -28,19 +29,19 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_GROUP_ENTRIES, MAX_
 
 MAX_REPAIRS: Final = 3
 _AFTER_GROUPS: Final = 2**63
-"""Where a new group stands among equal repairs: last."""
+"""Rank of a new group among equal repairs: last."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A repair and how much it grants beside what was asked for."""
+    """A repair, and how much it grants beyond what is needed."""
 
     says: str
     lines: tuple[str, ...]
     calls: int
     widens: int
     reveals: bool = field(default=False, kw_only=True)
-    """Its group reaches the master wallet, and so the account key: the last resort."""
+    """True if its group permits the master wallet, and so the account key. Such a repair comes last."""
 
     order: int
 
@@ -56,9 +57,9 @@ class _Found:
 
 
 def diagnose(picture: Picture) -> Explanation:
-    """Returns what connects key, action and wallet, the missing link, and the calls that repair it."""
+    """Returns the links between key, action and wallet, the missing one, and the calls that add it."""
     found = _Diagnosis(picture).find()
-    # What an owner writes to the contract costs gas and no credit (specification 8).
+    # An owner's writes to the contract cost gas and no credit (specification 8).
     price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
     ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
     return Explanation(
@@ -76,7 +77,7 @@ def diagnose(picture: Picture) -> Explanation:
 
 
 class _Diagnosis:
-    """One look at a picture."""
+    """Diagnosis of one picture."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
@@ -84,7 +85,7 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Names the first missing link in the order in which the service looks."""
+        """Names the first missing link, in the order of the service's checks."""
         picture = self.picture
         if picture.kind == "unknown":
             return _Found(
@@ -106,7 +107,7 @@ class _Diagnosis:
             return _Found("credit", "the account has no credit", [_Way("adds credit to the account", lines, 0, 0, 0)])
         return _Found(reason=self._why_allowed())
 
-    # --- which link -------------------------------------------------------------------------------------------------
+    # --- missing link -----------------------------------------------------------------------------------------------
 
     def _missing_group(self) -> _Found | None:
         picture, key = self.picture, self.picture.key
@@ -156,10 +157,10 @@ class _Diagnosis:
         what = "key and action" if picture.wallet is None else "key, action and wallet"
         return f"{what} meet in group {link.id} {link.name!r}; a fresh grant may take a moment to act"
 
-    # --- what would repair it ---------------------------------------------------------------------------------------
+    # --- repairs ----------------------------------------------------------------------------------------------------
 
     def _ways(self, *, new_wallet: bool = False) -> list[_Way]:
-        """Every group completed, and a new group for these alone."""
+        """All repairs: completing each group, and creating a new group for these alone."""
         if unbound(self.picture):
             return [self._own_wallet()]
         ways = [way for link in self.links if (way := self._complete(link, new_wallet=new_wallet))]
@@ -173,7 +174,7 @@ class _Diagnosis:
         return f"wallet = {self.picture.subject}.wallets.create()"
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Way | None:
-        """Adds to one group what is missing there."""
+        """Repair that adds the missing entries to one group."""
         picture, contents = self.picture, self._contents(link.id)
         lines: list[str] = []
         says: list[str] = []
@@ -203,7 +204,7 @@ class _Diagnosis:
         return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
 
     def _new_group(self, *, new_wallet: bool) -> _Way | None:
-        """A group that permits just this."""
+        """Repair that creates a group for exactly these."""
         picture = self.picture
         value = "wallet" if new_wallet else f'"{picture.wallet}"'
         wallets = "" if picture.wallet is None else f", wallets=[{value}]"
@@ -221,7 +222,7 @@ class _Diagnosis:
         picture = self.picture
         if picture.cid:
             return f'{picture.subject}.groups.add_action({number}, "{picture.cid}")'
-        # Adding takes the raw CID; by hash alone the whole list is written again, if that loses nothing.
+        # Adding needs the raw CID. With the hash alone, the whole list is written again, if that loses nothing.
         hashes = [action.hashed_cid for action in contents.actions]
         if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
             return None
@@ -229,7 +230,7 @@ class _Diagnosis:
         return f"{picture.subject}.groups.update({number}, actions=[{listed}])"
 
     def _extend_key(self, group: str) -> str | None:
-        """Lets the key execute in one more group; removed groups leave its list, which holds fifty."""
+        """Repair that adds a group to the key's list, which holds fifty; deleted groups are removed from it."""
         key = self.picture.key
         if key is None:
             return None
@@ -246,7 +247,7 @@ class _Diagnosis:
         return _Way("writes the key anew, which gives it a new term", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Way:
-        """A key for the group that has the rest, or for a new one."""
+        """Repair that creates a key for the group with the other links, or for a new group."""
         picture = self.picture
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Small HTML tables that read well in light and in dark notebooks."""
+"""Small HTML tables for light and dark notebooks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 _LONG: Final = 48
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d\S*(?: UTC)?")
 MAX_CELL: Final = 500
-"""Longest text shown in one cell, in characters; the rest is cut with an ellipsis."""
+"""Maximum length of the text in one cell, in characters; the rest is replaced by an ellipsis."""
 
 
 def shorten(value: object, limit: int = MAX_CELL) -> str:
-    """Returns the value as text of at most ``limit`` characters, cut with an ellipsis."""
+    """Returns the value as text of at most ``limit`` characters; the rest is replaced by an ellipsis."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def cell(value: object) -> str:
-    """Returns one value as HTML: texts escaped and bare, lists joined, None empty."""
+    """Returns one value as HTML: strings escaped and without quotes, lists joined, None empty."""
     if isinstance(value, (tuple, list)):
         return escape(shorten(", ".join(str(item) for item in value)))
     return "" if value is None else escape(shorten(str(value)))
@@ -33,9 +33,9 @@ def cell(value: object) -> str:
 
 def _data(value: object) -> str:
     text = cell(value)
-    if _MOMENT.fullmatch(text):  # in two lines it reads as two
+    if _MOMENT.fullmatch(text):  # broken into two lines, it would look like two values
         return f"<td style='{_CELL};white-space:nowrap'>{text}</td>"
-    # Long hashes and signatures may break anywhere; short words and the lines of logs stay whole.
+    # Long hashes and signatures may break anywhere; short words and lines of logs may not.
     wrap = "white-space:pre-wrap;" + ("overflow-wrap:anywhere;min-width:14em" if len(text) > _LONG else "")
     return f"<td style='{_CELL};{wrap}'>{text}</td>"
 
@@ -56,9 +56,9 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, upright: Container[str] = ()) -> str:
-    """Returns many objects as one table with a head, or the sentence ``empty`` when there are none.
+    """Returns many objects as one table with a header, or the sentence ``empty`` if there are none.
 
-    Heads of the columns in ``upright`` stand upright, where many narrow columns share a page.
+    Headers of the columns in ``upright`` are vertical, for tables with many narrow columns.
     """
     lines = ["<tr>" + "".join(_data(value) for value in row) + "</tr>" for row in rows]
     if not lines:
@@ -70,7 +70,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, 
 
 
 def bar(left: float, width: float, colour: str) -> str:
-    """Returns a strip with a coloured part; ``left`` and ``width`` are percents of it."""
+    """Returns a strip with a coloured part; ``left`` and ``width`` are percentages of it."""
     part = f"position:absolute;height:0.7em;left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
     return f"<div style='position:relative;width:16em;height:0.7em'><div style='{part}'></div></div>"
 
@@ -84,7 +84,7 @@ def cells(values: Iterable[str], hover: str = "") -> str:
 
 
 def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
-    """Returns a timeline: a caption, a head, rows of `cells`, and one muted line below."""
+    """Returns a timeline: a caption, a header, rows of `cells`, and one muted line below."""
     head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
     caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
     below = f"<div style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"

@@ -1,20 +1,20 @@
-"""Everything that can go wrong, as one tree.
+"""All errors of the package, as one tree.
 
 ::
 
     SvcnbError
     ├── ConfigError            a setting is missing or unusable
-    ├── InvalidArgument        refused here, before anything was sent; a ValueError too
-    │   ├── InvalidType        the argument's type cannot be used; a TypeError too
-    │   └── MalformedValue     a text or bytes cannot be read: MalformedCid, MalformedAddress, ...
-    ├── ExtraMissing           an optional package is not installed; an ImportError too
+    ├── InvalidArgument        rejected here, before anything was sent; also a ValueError
+    │   ├── InvalidType        the argument's type cannot be used; also a TypeError
+    │   └── MalformedValue     a string or bytes cannot be read: MalformedCid, MalformedAddress, ...
+    ├── ExtraMissing           an optional package is not installed; also an ImportError
     ├── PartMissing            Deno, the chain node or another external tool is missing
     ├── EmulatorError          the emulator could not be started, reached or controlled
-    ├── NotConfirmed           irreversible, and nobody said confirm=True
-    ├── TransportError         no usable answer came back
+    ├── NotConfirmed           irreversible operation without confirm=True
+    ├── TransportError         no usable response arrived
     │   ├── TimedOut
-    │   └── NotTheApi          something answered, but not this service
-    ├── SigningError           a signer could not or would not sign
+    │   └── NotTheApi          a server responded, but not this service
+    ├── SigningError           a signer could not sign or refused to
     ├── ChainError             the contract or its chain refused
     ├── PaymentFailed          the processor did not collect the payment
     ├── ActionError            the action itself threw or broke a limit
@@ -23,7 +23,7 @@
         └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
 
 Every error carries a ``hint`` with the next step, shows itself briefly in a notebook, survives pickling and holds no
-secret. Request ids are attributes, never part of the text: texts stay equal from run to run.
+secret. Request ids are attributes and never part of the message, so messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from svcnb.brief import box
-from svcnb.errors import (  # the roots of the tree, for imports from here
+from svcnb.errors import (  # the base classes, for imports from this module
     ExtraMissing as ExtraMissing,  # noqa: PLC0414
     InvalidArgument as InvalidArgument,  # noqa: PLC0414
     InvalidType as InvalidType,  # noqa: PLC0414
@@ -41,7 +41,7 @@ from svcnb.errors import (  # the roots of the tree, for imports from here
 
 
 class Explicable(SvcnbError):
-    """A refusal that the client can look into.
+    """Refusal that the client can explain.
 
     Attributes:
         explainer: Asks the service what is missing; None when the error came from another process.
@@ -52,13 +52,13 @@ class Explicable(SvcnbError):
     clock_skew: float = 0.0
 
     def explain(self) -> Any:
-        """Reads the account and names the missing link and its repair. Free; to be awaited after an `AsyncClient`.
+        """Reads the account, and names the missing permission and the fix. Free. Await it after an async call.
 
         Returns:
-            The `Explanation`, as ``svc.explain(key, action, wallet)`` gives it, or that of a management call.
+            The `Explanation`, as ``svc.explain(key, action, wallet)`` returns it, or the one of a management call.
 
         Raises:
-            InvalidArgument: This error came from no call of this process.
+            InvalidArgument: This error does not come from a call of this process.
         """
         if self.explainer is None:
             raise InvalidArgument(
@@ -73,7 +73,7 @@ class ConfigError(SvcnbError):
 
 
 class NotConfirmed(SvcnbError):
-    """Something irreversible was asked for without ``confirm=True``; nothing was done.
+    """An irreversible operation was requested without ``confirm=True``; nothing was done.
 
     Attributes:
         consequences: What will happen, one sentence or two each.
@@ -92,15 +92,15 @@ class NotConfirmed(SvcnbError):
 
 
 class TransportError(SvcnbError):
-    """No usable answer came back: the connection failed or broke."""
+    """No usable response arrived: the connection failed or broke."""
 
     default_hint = "Check the address and that the service is running."
 
     unsent: bool = False
-    """Nothing was sent, so any call may be tried again."""
+    """True if nothing was sent, so that any call may be repeated."""
 
     refused: bool = False
-    """Nobody listens on this machine, so trying again at once is of no use."""
+    """True if nothing listens at the address on this machine, so that an immediate retry is useless."""
 
 
 class TimedOut(TransportError):
@@ -110,20 +110,20 @@ class TimedOut(TransportError):
 
 
 class NotTheApi(TransportError):
-    """Something answered, but not this service: the host or the path is not the API."""
+    """A server responded, but not this service: the host or the path is not the API."""
 
     default_hint = "Check base_url: it is the part before /core/v1."
 
 
 class SigningError(SvcnbError):
-    """A signer could not or would not sign."""
+    """A signer could not sign or refused to."""
 
 
 class ChainError(SvcnbError):
     """The contract refused a call, or its chain could not be reached.
 
     Attributes:
-        name: The contract's own name of the error, for example ``AccountAlreadyExists``; empty for chain trouble.
+        name: The contract's own name of the error, for example ``AccountAlreadyExists``; empty if the chain failed.
         arguments: The arguments of that error.
     """
 
@@ -150,7 +150,7 @@ class ActionError(Explicable):
         line: First line of the caller's source in the stack, as the service counts; None when unknown.
         column: Column that goes with ``line``.
         stack: The stack lines.
-        logs: Console output, when a recorder still has it; the service itself drops it on failure.
+        logs: Console output, if a recorder still has it; the service itself deletes it on failure.
         cid: CID of the action.
         status: HTTP status.
         request_id: The service's id of the request.
@@ -206,12 +206,12 @@ class ServiceError(SvcnbError):
         fix: What the service itself advises; empty when it does not.
         docs_url: Page that the service points at; empty when it does not.
         structured: True for an object body (authentication, billing, routing, parsing), False for an endpoint's own
-            text (a contract revert, an execution error).
+            message (a contract revert, an execution error).
     """
 
     default_hint = "If it stays, give the operators error.request_id."
     hint_before_fix: ClassVar[bool] = False
-    """What the service advises is written for whoever sends requests; here the client's own step is the nearer one."""
+    """True if the client's own hint comes before the service's advice, which is for authors of raw requests."""
 
     def __init__(
         self,
@@ -281,7 +281,7 @@ class NotFound(ServiceError):
 
 
 class Conflict(ServiceError):
-    """The request collides with what is already there (409)."""
+    """The request conflicts with existing data (409)."""
 
     default_hint = "Read the current state, then decide."
 
@@ -299,7 +299,7 @@ class UnprocessableEntity(ServiceError):
 
 
 class RateLimited(ServiceError):
-    """The node is shedding load (429)."""
+    """The node is overloaded and rejects requests (429)."""
 
     default_hint = "Try again in a moment, with fewer calls at once; nothing was charged."
 
@@ -309,19 +309,19 @@ class InternalError(ServiceError):
 
 
 class Unavailable(ServiceError):
-    """Billing, the chain or the action runtime is down for the moment (503)."""
+    """Billing, the chain or the action runtime is temporarily down (503)."""
 
     default_hint = "Try again in a few seconds; nothing was charged."
 
 
 class WorkerLost(SvcnbError):
-    """An executor lost the worker of a run: whether the run took place, nobody knows."""
+    """An executor lost the worker of a run, so it is unknown whether the run took place."""
 
     default_hint = "batch.resume() runs it again; it may have run, and been paid for, already."
 
 
 class ExecutorLost(WorkerLost):
-    """An executor takes no more runs."""
+    """An executor accepts no more runs."""
 
 
 EXECUTION_HINT: Final = (
@@ -329,10 +329,10 @@ EXECUTION_HINT: Final = (
     "svc.groups.contents(group) with svc.usage_keys.list(), or ask error.explain(). A fresh grant takes a moment: "
     "run(..., until_effective=60)."
 )
-"""The next step when an execution, rather than a management call, is forbidden."""
+"""The hint for a forbidden execution, as opposed to a management call."""
 
 APPROVAL_HINT: Final = "triggers.authorize() has the token approved; a revoked one stays refused: make a new one."
-"""The next step when the triggers service does not know a token."""
+"""The hint for a token that is unknown to the triggers service."""
 
 BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     400: BadRequest,
@@ -347,4 +347,4 @@ BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     500: InternalError,
     503: Unavailable,
 }
-"""Which class goes with which status; others are plain `ServiceError`."""
+"""The error class for each status; all others are `ServiceError`."""

@@ -1,4 +1,4 @@
-"""`svc.explain`: reads what an account holds about one key, one action and one wallet, and has it judged."""
+"""`svc.explain`: reads an account's data about one key, one action and one wallet, and diagnoses it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AnyKeyRef: TypeAlias = KeyRef | Account | None
 
 @dataclass(frozen=True)
 class AskedFor:
-    """One key, one action and perhaps one wallet, as whoever asks has them.
+    """The subject of an explanation: one key, one action and an optional wallet.
 
     Attributes:
         key_hash: The key's hash.
@@ -57,7 +57,7 @@ class AskedFor:
             own: The client's own key.
 
         Raises:
-            InvalidArgument: One of them names nothing, or everything.
+            InvalidArgument: One of them does not name exactly one object.
         """
         secret = _text_of(key, own)
         return cls(
@@ -72,7 +72,7 @@ class AskedFor:
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
         """Returns the key's record among those of an account.
 
-        A ChainSecured key stands there by the hash of its text, or of its 32 bytes (specification 4.4).
+        A ChainSecured key is listed under the hash of its text, or of its 32 bytes (specification 4.4).
         """
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
         return next((item for item in known if item.api_key_hash in hashes), None)
@@ -81,13 +81,13 @@ class AskedFor:
 def explain(
     config: Config, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, clock_skew: float = 0.0
 ) -> Flow[Explanation]:
-    """Reads the account and explains; all reads are free.
+    """Reads the account and returns the explanation; all reads are free.
 
     Args:
-        config: Whose key reads; any key of the account sees the whole account.
+        config: Settings with the key that reads; any key of the account can read the whole account.
         key: The key to explain; the configured one when None.
         action: The action.
-        wallet: The wallet that the action wants to use; None for the run alone.
+        wallet: The wallet that the action uses; None for the run alone.
         clock_skew: Seconds that the service's clock is ahead.
     """
     asked = AskedFor.of(key, action, wallet, config.api_key)
@@ -97,7 +97,7 @@ def explain(
     except Unauthorized:
         if not _is_own(config, asked):
             raise
-        # Nothing can be read with a key that nobody knows; that it is unknown is the answer.
+        # An unknown key cannot read anything, so the explanation is that it is unknown.
         return diagnose(_picture(asked, "unknown", unix))
     held = yield from wallets.listing(None)
     record = asked.find(known)
@@ -118,7 +118,7 @@ def explain(
         groups=groups,
         other_keys=[item for item in known if item is not record],
         available_cents=credit,
-        # Of a ChainSecured account only the contract takes changes, from the object that its owner opened.
+        # A ChainSecured account is changed only through its contract, with the object that its owner opened.
         subject="svc" if managed else "mine",
     )
     return diagnose(found)
@@ -151,9 +151,9 @@ def _credit() -> Flow[int | None]:
 
 
 def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
-    """Finds out whose key it is that stands in no list of this account."""
+    """Finds out whose key it is, if no list of this account contains it."""
     if _is_own(config, asked):
-        return "master"  # it could read the account and is none of its usage keys
+        return "master"  # it can read the account and is not one of its usage keys
     if asked.secret is None:
         return "unknown"
     try:

@@ -1,7 +1,7 @@
-"""An `Explanation` as a small drawing: key, groups, action and wallet, and the lines between them.
+"""Drawing of an `Explanation`: key, groups, action and wallet, and the lines between them.
 
-Readable without colour: a link that is there is a whole line, a missing one is dashed and crossed; what is drawn is
-said in words, too, for readers who see no drawing. Colours are those of the notebook's own theme, light or dark.
+It does not depend on colour: an existing link is a solid line, a missing one is dashed and crossed. A text describes
+the drawing for readers who do not see it. The colours follow the notebook's theme, light or dark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svcnb.client.models.explanation import Explanation, GroupLink
 from svcnb.protocol.text import xml_text
 
 MAX_GROUPS: Final = 6
-"""Most groups in one drawing; those that connect, or are nearest to it, come first."""
+"""Maximum number of groups in one drawing. Groups with the most links come first."""
 
 _WIDTH: Final = 720
 _BOX: Final = 168
@@ -70,7 +70,7 @@ def _svg(explanation: Explanation) -> str:
     if left_out:
         shapes.append(_label(_MIDDLE + _BOX / 2, height - 6, f"and {left_out} more", _MUTED))
     shapes += _links(groups, middle, targets, rows, explanation)
-    # In reading order and with spaces between: a page that shows no drawings shows their words.
+    # In reading order and with spaces between them: a page that cannot show drawings shows their text.
     said = f"{'Allowed' if explanation.allowed else 'Refused'}: {explanation.reason}"
     return (
         f"<svg role='img' aria-label='{escape(said, quote=True)}' viewBox='0 0 {_WIDTH} {height}' "
@@ -104,7 +104,7 @@ def _links(
 
 
 def _short(label: str) -> str:
-    """A name without its hash, if there is a name."""
+    """Returns a name without its hash, if there is a name."""
     return label.rpartition(" ")[0].strip("'\"") if label.startswith(("'", '"')) else label
 
 
@@ -122,7 +122,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, *, there: bool, wildcard: 
     x, y = (x1 + x2) / 2, (y1 + y2) / 2
     if not there:
         return drawn + _label(x, y + 4, "✕", _BAD)
-    # Beside its group, where lines are still apart.
+    # Next to its group, where the lines do not overlap yet.
     return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if wildcard else "")
 
 

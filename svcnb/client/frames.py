@@ -1,4 +1,4 @@
-"""Frames of pandas with the types that the fields of a model say."""
+"""pandas frames with the column types of a model's fields."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def frame(items: Iterable[Model], kind: type[Model] | None) -> DataFrame:
 
 
 def pandas() -> Any:
-    """Returns the module.
+    """Returns the pandas module.
 
     Raises:
         ExtraMissing: It is not installed.
@@ -77,5 +77,5 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 
 def is_secret(annotation: Any) -> bool:
-    """Whether a field can hold a secret."""
+    """Returns whether a field can contain a secret."""
     return _without_none(annotation)[0] is Secret

@@ -1,4 +1,4 @@
-"""Transports of the HTTP library for clients in the page of a browser."""
+"""Transports of the HTTP library for clients in a browser page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST_S = 3600.0
 
 
 class PageTransport(httpx.BaseTransport):
-    """Calls emulators of the same page, and waits for them."""
+    """Transport that calls emulators in the same page and waits for the response."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.BaseTransport`."""
@@ -18,7 +18,7 @@ class PageTransport(httpx.BaseTransport):
 
 
 class AsyncPageTransport(httpx.AsyncBaseTransport):
-    """`PageTransport` for asynchronous clients."""
+    """Asynchronous version of `PageTransport`."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.AsyncBaseTransport`."""
@@ -26,7 +26,7 @@ class AsyncPageTransport(httpx.AsyncBaseTransport):
 
 
 async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
-    # What the library has set for a connection is the application's to find out.
+    # The application determines the length of the body itself.
     headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
     patience = request.extensions.get("timeout", {}).get("read") or _LONGEST_S
     try:
@@ -39,7 +39,7 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
 
 
 def use_everywhere() -> None:
-    """Lets every client of the HTTP library call emulators of the page: there are no sockets that it could use."""
+    """Makes every client of the HTTP library call emulators of the page, where there are no sockets."""
     httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
     httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]
         AsyncPageTransport.handle_async_request  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Recognises the calls that change or show an account's credit, so that the local record can list them.
+"""Detection of calls that change or show an account's credit, for the local record.
 
 Source: specification 4.2 and 8.
 """
@@ -24,12 +24,12 @@ BALANCE_PATH: Final = "/billing/balance"
 
 
 def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
-    """Returns what a successful call says about the account's credit; None for all other calls.
+    """Returns what a successful call changes or shows of the account's credit; None for all other calls.
 
     Args:
         call: The call.
-        answer: The service's answer.
-        result: What was read from the answer.
+        answer: The service's response.
+        result: The value that was read from the response.
     """
     if not call.key or not isinstance(call.path, str):
         return None

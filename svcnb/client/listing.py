@@ -1,4 +1,4 @@
-"""A list of results that shows itself as a table."""
+"""Lists of results that are displayed as tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ M = TypeVar("M", bound="Model")
 
 
 class Listing(Sequence[M], Generic[M]):
-    """An immutable list of models: a table in a notebook, a frame on request.
+    """Immutable list of models: a table in a notebook, and a frame on request.
 
     Args:
         items: The models.
-        of: What they are in the plural, for the sentence shown when there are none.
+        of: Plural name of the models, for the sentence that an empty list shows.
         kind: Class of the models; a frame of an empty list gets its columns from it.
 
     Example:
@@ -62,7 +62,7 @@ class Listing(Sequence[M], Generic[M]):
 
     def _repr_html_(self) -> str:
         rows = [item.summary() for item in self._items]
-        # A column without a single value, such as the secrets that listings never tell, says nothing.
+        # Columns without any value are left out, such as the secrets, which listings never contain.
         names = [name for name in rows[0] if any(row[name] not in (None, "", ()) for row in rows)] if rows else []
         return display.table(
             [self._items[0].heading(name) for name in names],

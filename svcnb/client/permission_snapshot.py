@@ -1,4 +1,4 @@
-"""What an account holds about one key, one action and one wallet: the links between them, and what to beware of.
+"""Snapshot of an account's permissions for one key, one action and one wallet, with its links and warnings.
 
 Source: reference facts 3.2, 3.3, 4.2.
 """
@@ -35,23 +35,23 @@ _TEXTS: Final[dict[WarningCode, str]] = {
 
 @dataclass(frozen=True)
 class Picture:
-    """What an account holds that has to do with one key, one action and one wallet.
+    """Data of an account about one key, one action and one wallet.
 
     Attributes:
-        kind: Whose key it is: a usage key of the account, its master key, nobody's, or another account's.
+        kind: Kind of the key: a usage key of the account, its master key, an unknown key, or another account's key.
         key_hash: The key's hash, ``0x`` and 64 digits.
         key: The usage key's record; None for other kinds.
         action_hash: The action's hashed CID.
         cid: The action's raw CID; None when only the hash is known.
-        action_name: What the account calls the action.
-        wallet: Address of the wallet; None when none was asked about.
+        action_name: Name of the action in the account.
+        wallet: Address of the wallet; None when none was given.
         wallets: All wallets of the account.
         master_wallet: The wallet whose private key is the account's master key; None for an account that never had one.
         groups: All groups and what they permit.
         other_keys: The account's other usage keys.
         now: The service's time in Unix seconds.
         available_cents: Credit; None when unknown or not needed.
-        subject: Name of the variable that repairs call.
+        subject: Name of the variable in the code of repairs.
     """
 
     kind: Kind
@@ -96,17 +96,17 @@ def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
 
 
 def unbound(picture: Picture) -> bool:
-    """Whether the key may execute everything without a group."""
+    """Returns whether the key may execute everything without a group."""
     return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
 
 
 def executes(key: UsageKey, group: int) -> bool:
-    """Whether a key may execute in a group."""
+    """Returns whether a key may execute in a group."""
     return 0 in key.execute_in_groups or group in key.execute_in_groups
 
 
 def reaches_master(picture: Picture, contents: GroupContents) -> bool:
-    """Whether a group permits the account's master wallet, and so the account key."""
+    """Returns whether a group permits the account's master wallet, and so the account key."""
     if picture.master_wallet is None:
         return False
     return contents.any_wallet or any(each.wallet_address == picture.master_wallet for each in contents.wallets)
@@ -115,7 +115,7 @@ def reaches_master(picture: Picture, contents: GroupContents) -> bool:
 def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
     """Returns the wallet whose private key is the account's master key (reference facts 4.2).
 
-    An account that a wallet opened has none; one that was converted still has it.
+    An account that a wallet created has none; a converted account still has it.
     """
     first = wallets[0] if wallets else None
     named = first is not None and (first.name == "AMW" or first.description == "Account Master Wallet")
@@ -123,7 +123,7 @@ def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
 
 
 def expired(key: UsageKey, now: float) -> bool:
-    """Whether a usage key's term is over."""
+    """Returns whether a usage key has expired."""
     return bool(key.expiration) and now >= (key.expiration or 0)
 
 
@@ -134,14 +134,14 @@ def named(name: str, hashed: str) -> str:
 
 
 def key_label(picture: Picture) -> str:
-    """Returns how the key is shown."""
+    """Returns the name of the key in displays."""
     if picture.kind == "master":
         return MASTER_NAME
     return named(picture.key.name if picture.key else "", picture.key_hash)
 
 
 def warnings(picture: Picture) -> Iterator[ExplanationWarning]:
-    """Says what to beware of, whether or not the run is permitted."""
+    """Returns the warnings, whether or not the run is permitted."""
     if picture.kind == "master":
         yield warning("master_key")
     elif unbound(picture):
@@ -172,7 +172,7 @@ def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
     """Returns a warning in words.
 
     Args:
-        code: Which one.
-        groups: The groups that it is about.
+        code: Code of the warning.
+        groups: The groups that it concerns.
     """
     return ExplanationWarning(code=code, text=_TEXTS[code].format(groups_in_words(groups)))

@@ -1,4 +1,4 @@
-"""A progress bar where somebody looks and the library for it is installed; nothing elsewhere."""
+"""Progress bar for terminals and notebooks, if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MIN_STEPS: Final = 2
 
 
 class Bar:
-    """A bar, or none.
+    """Progress bar, possibly an invisible one.
 
     Args:
         shown: The library's bar.
@@ -23,10 +23,10 @@ class Bar:
         self._shown = shown
 
     def step(self, text: str = "") -> None:
-        """One more is done.
+        """Advances the bar by one step.
 
         Args:
-            text: What was done, shown beside the bar.
+            text: What was done; shown next to the bar.
         """
         if self._shown is not None:
             if text:
@@ -36,16 +36,16 @@ class Bar:
 
 @contextmanager
 def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Iterator[Bar]:
-    """Shows progress while a block lasts.
+    """Shows progress during a block.
 
     Args:
-        total: Steps in all.
-        done: Steps that were done before.
+        total: Total number of steps.
+        done: Number of steps that are already done.
         wanted: True, False, or None to show one on a terminal and in a notebook.
         unit: What one step is.
 
     Raises:
-        ImportError: A bar was asked for and tqdm is not installed.
+        ImportError: A bar was requested and tqdm is not installed.
     """
     if wanted is False or (wanted is None and (total - done < MIN_STEPS or not _watched())):
         yield Bar()

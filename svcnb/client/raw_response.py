@@ -1,4 +1,4 @@
-"""Results together with the HTTP responses that they were read from."""
+"""Results with the HTTP responses that they were read from."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RawResponse(Generic[T]):
-    """What calls returned, and the HTTP responses behind it.
+    """Result of calls, with their HTTP responses.
 
-    A list of many pages has several responses, and so has a call that was repeated. The properties are about the last.
+    A list of several pages has several responses, and so does a repeated call. The properties describe the last
+    response.
 
     Attributes:
         value: The result.
@@ -53,7 +54,7 @@ class RawResponse(Generic[T]):
 class SyncRecording(SyncTransport):
     """A transport that keeps the responses of another."""
 
-    def __init__(self, transport: SyncTransport) -> None:  # no connections of its own
+    def __init__(self, transport: SyncTransport) -> None:  # has no connections
         self._transport = transport
         self.clock = transport.clock
         self.answers: list[Answer] = []
@@ -62,7 +63,7 @@ class SyncRecording(SyncTransport):
         """Sends one request.
 
         Raises:
-            TransportError: No complete answer came.
+            TransportError: No complete response arrived.
         """
         answer = self._transport.send(request)
         self.answers.append(answer)
@@ -70,9 +71,9 @@ class SyncRecording(SyncTransport):
 
 
 class AsyncRecording(AsyncTransport):
-    """The asynchronous twin of `SyncRecording`."""
+    """Asynchronous version of `SyncRecording`."""
 
-    def __init__(self, transport: AsyncTransport) -> None:  # no connections of its own
+    def __init__(self, transport: AsyncTransport) -> None:  # has no connections
         self._transport = transport
         self.clock = transport.clock
         self.answers: list[Answer] = []
@@ -81,7 +82,7 @@ class AsyncRecording(AsyncTransport):
         """Sends one request.
 
         Raises:
-            TransportError: No complete answer came.
+            TransportError: No complete response arrived.
         """
         answer = await self._transport.send(request)
         self.answers.append(answer)

@@ -1,4 +1,4 @@
-"""Tables of the local record of runs, and the migrations of files that an earlier svcnb wrote."""
+"""Tables of the local record of runs, and the migrations of files of earlier versions of svcnb."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connecti
 
 
 VERSIONS: Final[Schema[Any]] = Schema("run history", 1, {0: lambda connection: _create(connection, _LEDGER)})
-"""Versions of the file, which its ``user_version`` holds. Version 0 had the runs alone."""
+"""Versions of the file, stored in its ``user_version``. Version 0 contained only the runs."""
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> bool:
@@ -106,7 +106,7 @@ def bring_forward(connection: sqlite3.Connection, path: Path) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if check_version(connection, path):  # another process may have done it
+        if check_version(connection, path):  # another process may have migrated it
             found = _version(connection)
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 _copy(path, found)
@@ -124,7 +124,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _copy(path: Path, found: int) -> None:
-    """Copies the file as it was before the transaction, for its owner alone. A copy that exists stays."""
+    """Copies the file as it was before the transaction, readable by its owner alone. Keeps an existing copy."""
     import sqlite3
 
     copy = copy_path(path, found)

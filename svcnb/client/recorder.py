@@ -1,7 +1,7 @@
-"""Keeps a local record of every run, so that spend, failures and results can be asked for later.
+"""Local record of every run, for later queries of costs, failures and results.
 
-One SQLite file, readable by its owner alone; secrets never reach it. Where it lies, or that there is none, is the
-setting ``history`` (``SVC_HISTORY``): a path, or ``off``. Reading it is the toolkit's `History`.
+It is one SQLite file, readable by its owner alone and without secrets. The setting ``history`` (``SVC_HISTORY``) is its
+path, or ``off``. The toolkit's `History` reads it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 OFF: Final = "off"
 MAX_STORED: Final = 16_384
-"""Longest parameters, response or logs that are kept, in characters; the rest is cut."""
+"""Maximum length of stored parameters, response or logs, in characters; the rest is cut off."""
 
 KEPT_RUNS: Final = 2_000_000
-"""Runs that are kept; beyond these the oldest are deleted, a thousand at a time."""
+"""Maximum number of stored runs; beyond it the oldest are deleted, a thousand at a time."""
 
 KEPT_DETAILS: Final = 200_000
-"""Newest runs whose parameters, response and logs are kept, too."""
+"""Number of the newest runs whose parameters, response and logs are stored, too."""
 
 COLUMNS: Final = (
     "source", "run_id", "started_at", "base_url", "key_hash", "cid", "action", "status", "params", "response", "logs",
@@ -56,17 +56,17 @@ _LOG = logging.getLogger("svcnb.client")
 _ELSEWHERE: Final = "SVC_HISTORY=off, or the path of another file, ends this warning."
 _PRUNE_EVERY: Final = 1_000
 _PATIENCE: Final = 5.0
-"""How long a writer waits for others, in seconds."""
+"""Seconds that a writer waits for others."""
 
 _PATIENCE_WHEN_BEHIND: Final = 0.05
-"""The same while earlier runs wait already: every further run is held up for as long."""
+"""The same while earlier runs are waiting, since it delays every further run."""
 
 MAX_WAITING: Final = 500
-"""Runs that wait for a record that cannot be written; the oldest give way."""
+"""Maximum number of runs that wait while the file cannot be written; the oldest are deleted."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where the record lies unless told otherwise; None on a machine without a home folder."""
+    """Returns the default path of the record; None on a machine without a home folder."""
     root = environment.get("XDG_STATE_HOME")
     try:
         folder = Path(root) if root else Path.home() / ".local" / "state"
@@ -76,16 +76,16 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
-    """Opens the record, made if it is not there, for its owner's eyes alone.
+    """Opens the record, which only its owner can read; creates it if it does not exist.
 
     Args:
         path: The file.
-        patience: Seconds to wait for others who write; `_PATIENCE` when None.
+        patience: Seconds to wait for other writers; `_PATIENCE` when None.
 
     Raises:
         ConfigError: A newer svcnb wrote the file.
-        sqlite3.Error: The file is no such record, or cannot be written.
-        OSError: The folder cannot be made.
+        sqlite3.Error: The file is not such a record, or cannot be written.
+        OSError: The folder cannot be created.
     """
     import sqlite3
 
@@ -105,9 +105,9 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
-    """Turns on the write-ahead log, which the first who opens a new file does for good.
+    """Enables the write-ahead log, which is permanent once the first process has enabled it.
 
-    SQLite's own timeout does not hold here: of two who change the mode at once, one is refused without a wait.
+    SQLite's own timeout does not apply here: if two processes change the mode at once, one fails without waiting.
     """
     import sqlite3
 
@@ -124,9 +124,9 @@ def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
 
 
 class Recorder:
-    """A listener of ``on_run`` that writes every run down. May be called from several threads.
+    """Listener of ``on_run`` that records every run. May be called from several threads.
 
-    Runs of a moment in which the file cannot be written wait for the next run, or for `close`.
+    If the file cannot be written, runs wait in memory for the next run, or for `close`.
 
     Args:
         path: The file.
@@ -145,18 +145,18 @@ class Recorder:
         return f"Recorder({str(self.path)!r})"
 
     def __call__(self, record: RunRecord) -> None:
-        """Writes one run down; where that is not possible, says so once and lets the runs go on."""
+        """Records one run. If that is not possible, logs it once and does not stop the runs."""
         self._add(INSERT, row_of(record))
 
     def note(self, noted: Noted, config: Config) -> None:
-        """Writes down a fee, a payment or a balance.
+        """Records a fee, a payment or a balance.
 
         Args:
-            noted: What it was.
+            noted: The fee, payment or balance.
             config: Settings of the client; its service and the hash of its key are recorded.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
-        if noted.kind == "balance":  # panels ask every few seconds
+        if noted.kind == "balance":  # panels read it every few seconds
             if self._balances.get((config.base_url, key_hash)) == noted.cents:
                 return
             self._balances[config.base_url, key_hash] = noted.cents
@@ -171,7 +171,7 @@ class Recorder:
             self._write(patience)
 
     def close(self) -> None:
-        """Closes the file, once more trying to write what waits; a later run opens it again."""
+        """Closes the file after one more attempt to write the waiting runs; a later run opens it again."""
         with self._lock:
             self._leave_to_the_parent()
             if self._waiting:
@@ -184,7 +184,7 @@ class Recorder:
                 self._connection = None
 
     def _write(self, patience: float) -> None:
-        """Writes what waits, in order."""
+        """Writes the waiting runs in order."""
         import sqlite3
 
         try:
@@ -192,7 +192,7 @@ class Recorder:
             while self._waiting:
                 number = connection.execute(*self._waiting[0]).lastrowid or 0
                 self._waiting.popleft()
-                # By the row's number and not by a count of our own: most processes make a handful of runs.
+                # By the row's number, not by a counter of this process: most processes make only a few runs.
                 if number % _PRUNE_EVERY == 0:
                     prune(connection)
         except (ConfigError, OSError, sqlite3.Error) as error:
@@ -204,7 +204,7 @@ class Recorder:
         self._told = True
 
     def _leave_to_the_parent(self) -> None:
-        """A connection must not cross a fork, nor what waits: the parent will write it."""
+        """Drops the connection and the waiting runs after a fork: the parent process writes them."""
         if self._owner != os.getpid():
             self._connection = None
             self._waiting.clear()
@@ -233,7 +233,7 @@ def prune(connection: sqlite3.Connection) -> None:
 
 
 def row_of(record: RunRecord) -> dict[str, Any]:
-    """Returns what is kept of one run; nothing secret."""
+    """Returns the stored values of one run, without secrets."""
     run, error = record.run, record.error
     return storable(
         {
@@ -258,13 +258,13 @@ def row_of(record: RunRecord) -> dict[str, Any]:
 
 
 def storable(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row whose texts SQLite takes: half surrogate pairs, which JSON may carry, become "?"."""
+    """Returns a row with strings that SQLite accepts: half surrogate pairs, which JSON can contain, become "?"."""
     texts = {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     return row | texts
 
 
 def stored(value: Any) -> str:
-    """Returns a value as JSON text without secrets, cut when it is long."""
+    """Returns a value as JSON text without secrets, cut off if it is long."""
     try:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):

@@ -1,7 +1,8 @@
-"""What callers may write where the service wants an id: objects, numbers, texts. Wrong ones are refused here.
+"""Conversion of the objects, numbers and strings that callers pass as ids. Rejects invalid ones.
 
-Creation endpoints take raw CIDs, update and delete endpoints take hashes (specification 4.1). Callers write either: a
-CID is hashed where a hash is wanted; the reverse cannot be done and is refused with an explanation.
+Creation endpoints take raw CIDs, update and delete endpoints take hashes (specification 4.1). Callers may pass either.
+A CID is hashed where the service needs a hash. A hash cannot be converted into a CID, so it is rejected with an
+explanation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from svcnb.protocol.wire.values import (
 )
 
 everything: Final = 0
-"""Every group, every action or every wallet, wherever one of them is asked for."""
+"""Wildcard for all groups, all actions or all wallets, depending on the argument."""
 
 GroupRef: TypeAlias = Group | int | str
 ActionRef: TypeAlias = Action | RegisteredAction | str | int
@@ -45,7 +46,7 @@ _SHOWN: Final = 80
 
 
 def is_name(value: object) -> bool:
-    """Whether something can be the name of an account, a group or a key."""
+    """Returns whether a value can be the name of an account, a group or a key."""
     return isinstance(value, str) and bool(value.strip())
 
 
@@ -53,7 +54,7 @@ def group_id(value: GroupRef) -> int:
     """Returns the number of one group.
 
     Raises:
-        InvalidArgument: It is no group id, or 0, which means all groups and only counts in a key's lists.
+        InvalidArgument: It is not a group id, or it is 0, which means all groups and is only valid in a key's lists.
     """
     number = _group_number(value)
     if number == everything:
@@ -68,7 +69,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     """Returns the numbers of a key's groups; 0 means all.
 
     Raises:
-        InvalidArgument: An entry is no group id, or there are more than 50.
+        InvalidArgument: An entry is not a group id, or there are more than 50.
     """
     entries = [values] if isinstance(values, (Group, int, str)) else list(values)
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
@@ -99,7 +100,7 @@ def wallet_address(value: WalletRef) -> str:
     """Returns the address of one wallet, lower case; 0 becomes the zero address, which means every wallet.
 
     Raises:
-        InvalidArgument: It is no 20-byte address.
+        InvalidArgument: It is not a 20-byte address.
     """
     known = getattr(value, "wallet_address", None)
     text = known if isinstance(known, str) else value
@@ -135,7 +136,7 @@ def raw_cid(value: ActionRef) -> str:
     """Returns the raw CID of one action, given as an action, a CID or a source.
 
     Raises:
-        InvalidArgument: It is a hash, from which the CID cannot be computed, or nothing that names an action.
+        InvalidArgument: It is a hash, from which the CID cannot be computed, or it does not name an action.
     """
     if isinstance(value, RegisteredAction):
         if value.cid:
@@ -168,7 +169,7 @@ def action_hash(value: ActionRef) -> str:
     """Returns the hashed CID of one action; 0 becomes the zero hash, which means every action.
 
     Raises:
-        InvalidArgument: It names no action.
+        InvalidArgument: It does not name an action.
     """
     if isinstance(value, RegisteredAction):
         if value.hashed_cid is None:
@@ -192,7 +193,7 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     """Returns (source or None, CID) of what is to be run.
 
     Raises:
-        InvalidArgument: It names no action, or only by hash.
+        InvalidArgument: It does not name an action, or it is only a hash.
     """
     if isinstance(value, Action):
         return value.source, value.cid
@@ -209,15 +210,15 @@ def _cid_of_source(source: str) -> str:
 
 
 def looks_like_source(text: str) -> bool:
-    """Whether a text can be JavaScript rather than a mistyped id: it has more than one word."""
+    """Returns whether a string can be JavaScript rather than a mistyped id: it has more than one word."""
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 
 def key_reference(value: KeyRef) -> str:
-    """Returns what names a usage key in update and remove: the key itself, or its hash from a listing.
+    """Returns the id of a usage key in update and delete: the key itself, or its hash from a listing.
 
     Raises:
-        InvalidArgument: It names no key. The message does not repeat it.
+        InvalidArgument: It does not name a key. The message does not contain it.
     """
     if isinstance(value, UsageKey):
         return value.usage_api_key.reveal() if value.usage_api_key else value.api_key_hash

@@ -1,7 +1,8 @@
-"""Runs carried out by an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
+"""Runs on an executor: threads, processes, or a cluster behind `concurrent.futures.Executor`.
 
-What decides stays here; only single runs travel, each with what it needs, and come back as records. Listeners of
-``on_run`` are told here, so that histories and costs stand where the batch does.
+All decisions stay in this process. Only single runs are sent to the workers, each with the settings that it needs, and
+their records come back. Listeners of ``on_run`` are called in this process, so that histories and costs are recorded
+where the batch is.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ AnySession = TypeVar("AnySession", SyncSession, AsyncSession)
 
 
 class Executor(Protocol):
-    """What carries runs out: `concurrent.futures.Executor`, or whatever submits as it does."""
+    """Carries out runs: a `concurrent.futures.Executor`, or any object with the same `submit`."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Carries out one call, somewhere, some time."""
+        """Schedules one call on a worker."""
         ...
 
 
 @dataclass(frozen=True)
 class Service:
-    """A service and a key, as they travel to a worker.
+    """A service and a key, in the form that is sent to a worker.
 
-    A `Secret` refuses to be pickled; handing a client to an executor is how its owner says that the key shall travel.
+    A `Secret` cannot be pickled. By passing an executor to a client, its owner agrees that the key is sent.
     """
 
     base_url: str
@@ -55,7 +56,7 @@ class Service:
 
     @classmethod
     def of(cls, config: Config) -> Service:
-        """What a worker needs of a client's settings."""
+        """Returns the part of a client's settings that a worker needs."""
         return cls(
             base_url=config.base_url,
             key=config.api_key.reveal() if config.api_key else "",
@@ -68,7 +69,7 @@ class Service:
 
     @property
     def config(self) -> Config:
-        """A worker's settings: nothing of its environment counts."""
+        """Returns the settings of a worker, which do not depend on its environment."""
         return Config(
             base_url=self.base_url,
             api_key=Secret(self.key) if self.key else None,
@@ -81,13 +82,13 @@ class Service:
 
 
 def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
-    """Carries out one run; this is what executors call.
+    """Carries out one run; executors call this function.
 
     Returns:
-        The run's record, also of one that the service or the action refused.
+        The run's record, also if the service or the action failed.
 
     Raises:
-        InvalidArgument: The parameters cannot be sent.
+        InvalidArgument: The parameters cannot be written as JSON.
     """
     records: list[RunRecord] = []
     config = service.config
@@ -101,11 +102,11 @@ def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
 
 
 class RemoteRuns(Generic[AnySession]):
-    """Runs of one client by way of an executor.
+    """Carries out a client's runs on an executor.
 
     Args:
-        session: The client's, whose listeners are told.
-        executor: What carries them out.
+        session: The client's session, whose listeners are called.
+        executor: The executor.
     """
 
     def __init__(self, session: AnySession, executor: Executor) -> None:
@@ -120,12 +121,12 @@ class RemoteRuns(Generic[AnySession]):
         return _run_of(record)
 
     async def run_async(self: RemoteRuns[AsyncSession], action: ActionRef, params: object) -> Run:
-        """The asynchronous twin of `run`."""
+        """Asynchronous version of `run`."""
         future = asyncio.wrap_future(self._submitted(action, params))
         try:
             record: RunRecord = await future
         except asyncio.CancelledError:
-            # Cancelled by us, or lost by the executor: only in the first case is this task being cancelled.
+            # Either this task was cancelled, or the executor lost the run.
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
@@ -172,5 +173,5 @@ def _run_of(record: RunRecord) -> Run:
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """One a service and worker process, so that its connections are kept."""
+    """One client for each service and worker process, so that connections are reused."""
     return SyncTransport(base_url)

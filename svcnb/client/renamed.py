@@ -1,4 +1,4 @@
-"""Names that were replaced: they work for one release, with a warning."""
+"""Deprecated names, which work for one more release with a warning."""
 
 from __future__ import annotations
 

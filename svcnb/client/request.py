@@ -1,4 +1,4 @@
-"""From a call to its result: headers, retries, errors. No input or output of its own."""
+"""Flow from a call to its result: headers, retries, errors. It performs no input or output."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _MAX_MESSAGE = 4_000
 
 
 def exchange(call: Call[T], config: Config) -> Flow[T]:
-    """Sends a call until it is answered for good, and returns its result.
+    """Sends a call, with retries, and returns its result.
 
-    Repeats 429 and 503 for every call, since such answers charged and changed nothing, and broken connections only for
-    calls that may be repeated.
+    Repeats every call after 429 and 503, since such responses charge and change nothing. After a broken connection, it
+    repeats only calls that may be repeated.
 
     Raises:
-        TransportError: No answer came, or one that is not the API's.
+        TransportError: No response arrived, or it is not from the API.
         ServiceError: The service refused.
     """
     request = build(call, config)
@@ -60,7 +60,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
 def _with_explainer(
     refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
 ) -> Flow[Exception]:
-    """Lets the refusal of a management call explain itself; `svcnb.client.running` does so for executions."""
+    """Adds an explainer to the refusal of a management call; `svcnb.client.running` does so for executions."""
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
 
@@ -88,17 +88,17 @@ def build(call: Call[Any], config: Config) -> Request:
     return Request(
         method=call.method,
         url=url,
-        # Made last, and in no variable of this frame: a traceback with variables shows no key.
+        # Made last, and not stored in a variable of this frame: a traceback with variables shows no key.
         content=None if call.body is None else encode(call.body),
         headers=_headers(call, config),
         connect_timeout=config.timeouts.connect,
         timeout=getattr(config.timeouts, call.patience),
-        shown_path=urlsplit(url).path if call.path else "",  # a chain's node has its key in the path
+        shown_path=urlsplit(url).path if call.path else "",  # the key for a chain's node is in the path
     )
 
 
 def _headers(call: Call[Any], config: Config) -> dict[str, str]:
-    # Headers of the user are for the service alone, and never replace those that the protocol needs.
+    # Headers of the user are only sent to the service, and never replace those of the protocol.
     headers = dict(config.headers) if call.base in (None, config.base_url) else {}
     headers |= {"Accept": "application/json"}
     if call.key and config.api_key:
@@ -107,7 +107,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
         headers |= config.wallet_auth()
     if call.control:
         _authorize_control(headers, config)
-    if config.correlation_id and call.path:  # without a path it is a chain's node, which it does not concern
+    if config.correlation_id and call.path:  # no path means a chain's node, which does not use the id
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
@@ -115,7 +115,7 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
 
 
 def _authorize_control(headers: dict[str, str], config: Config) -> None:
-    # Looked up for each call: an emulator that was started again at the address has another token.
+    # Looked up for each call: an emulator that was restarted at the address has another token.
     if (found := control_tokens.find(config.base_url)) is not None:
         headers["Authorization"] = found.authorization()
     elif config.control_token:
@@ -126,11 +126,11 @@ def encode(body: object) -> bytes:
     """Returns a value as compact JSON.
 
     Raises:
-        InvalidArgument: Something in it has no JSON form; the message names it.
+        InvalidArgument: A part of it cannot be written as JSON; the message names it.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is a ValueError too
+    except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
             f"this cannot be sent as JSON: {error}",
             hint="Use numbers (no NaN), texts, booleans, None, lists and dicts; a secret must be revealed on purpose.",
@@ -138,14 +138,14 @@ def encode(body: object) -> bytes:
 
 
 def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Whether a call that got no answer may be sent again."""
+    """Returns whether a call without a response may be sent again."""
     if isinstance(error, errors.NotTheApi) or error.refused:
         return False
     return error.unsent or call.method == "GET" or call.repeatable
 
 
 def delay(attempt: int, headers: Mapping[str, str] | None, config: Config) -> float:
-    """Seconds before the next try: ``Retry-After`` when given, else doubling, with jitter."""
+    """Returns the seconds before the next attempt: ``Retry-After`` if given, else doubling, with jitter."""
     retries = config.retries
     told = _retry_after(headers) if headers else None
     if told is not None:
@@ -175,7 +175,7 @@ def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.Transport
 
 def _read(call: Call[T], answer: Answer, request: Request) -> T:
     try:
-        # In no variable: the body may hold a new key, and tracebacks may show variables.
+        # Not stored in a variable: the body can contain a new key, and tracebacks can show variables.
         return call.parse(_body(answer, request), answer)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, errors.SvcnbError):
@@ -196,7 +196,7 @@ def _body(answer: Answer, request: Request) -> Any:
 def failure(
     answer: Answer, config: Config, request: Request, call: Call[Any]
 ) -> errors.ServiceError | errors.TransportError:
-    """Returns the error of an answer, whichever of the two body shapes it has (specification 7)."""
+    """Returns the error of a response with either of the two body shapes (specification 7)."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - the class of redirections
         return errors.NotTheApi(
             f"{_asked(request)} answered {answer.status} and points elsewhere, which the API never does",
@@ -211,7 +211,7 @@ def failure(
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
-        if isinstance(inner := body.get("error"), dict):  # a payment processor's shape
+        if isinstance(inner := body.get("error"), dict):  # the shape of a payment processor
             body = {**inner, "error": inner.get("code")}
         code, fix, docs_url = (_text(body.get(name)) for name in ("error", "fix", "docs_url"))
         message = _text(body.get("message")) or code
@@ -223,7 +223,7 @@ def failure(
     if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
         hint = errors.APPROVAL_HINT
     elif kind is errors.Unauthorized and config.wallet_auth:
-        hint = fix or None  # a wallet's signature was refused, not a key
+        hint = fix or None  # a wallet's signature was rejected, not a key
     error = kind(
         mask(message or (row.cause if row else f"HTTP {answer.status} without a message"), config),
         status=answer.status,
@@ -240,7 +240,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Seconds that the service's clock is ahead, to within the second of its ``Date``; 0 when it does not tell."""
+    """Returns the seconds that the service's clock is ahead, to the second of its ``Date``; 0 without that header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):
@@ -248,13 +248,13 @@ def _skew(answer: Answer) -> float:
 
 
 def mask(text: str, config: Config) -> str:
-    """Returns a text in which the configured key, should a service repeat it, is masked."""
+    """Returns a string in which the configured key is masked, in case a service repeats it."""
     key = config.api_key.reveal() if config.api_key else ""
     return text.replace(key, MASK) if key else text
 
 
 def _asked(request: Request) -> str:
-    # Without the query, which may hold a payment's secret.
+    # Without the query, which can contain a payment's secret.
     return f"{request.method} {request.url.partition('?')[0]}"
 
 

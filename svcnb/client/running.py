@@ -1,4 +1,4 @@
-"""One execution: send the source, read the answer, wait for fresh grants, tell the listeners."""
+"""One execution: send the source, read the response, wait for new grants, call the listeners."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ LONGEST_POLL_S: Final = 2.0
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What listeners of ``on_run`` learn about one execution, successful or not.
+    """Record of one execution, successful or not, which listeners of ``on_run`` receive.
 
     Attributes:
         cid: CID of the action.
         started_at: Unix seconds when it was sent.
-        elapsed: Seconds until it was answered.
-        params: What ``main`` received. Whoever stores it strips what is secret.
+        elapsed: Seconds until the response.
+        params: What ``main`` received. Code that stores it must remove secrets first.
         run: The result; None when it failed.
         error: The failure; None when it succeeded.
         key_hash: Hash of the key that ran it, as listings show it; empty without a key.
@@ -75,7 +75,7 @@ def run(
     named: Mapping[str, object],
     until_effective: float | None,
 ) -> Flow[Run]:
-    """Executes an action, and repeats refusals for missing grants as long as was asked."""
+    """Executes an action, and retries for the requested time while grants are missing."""
     source, cid = source_or_cid(action)
     js_params = merge(params, named)
     notes = [MASTER_KEY_NOTE] if config.master_key else []
@@ -129,7 +129,7 @@ def run(
 
 
 def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]:
-    """Lets a refusal explain itself: which link is missing between this key, the action, and a wallet that it names."""
+    """Adds an explainer to a refusal: which link is missing between this key, the action and the wallet."""
     if not isinstance(failed, Explicable):
         return
     named = _ADDRESS.search(failed.message) if isinstance(failed, ActionError) else None
@@ -147,7 +147,7 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     """Returns what ``main`` receives: the value given, or the named values as one object.
 
     Raises:
-        InvalidArgument: Both were given and the value is no object that names could join.
+        InvalidArgument: Both were given and the value is not an object that could be merged with names.
     """
     if not named:
         return params

@@ -1,7 +1,7 @@
-"""A value that never shows itself.
+"""Secret values, which are masked in every display.
 
-Keys travel through notebooks, logs, tracebacks and saved files. `Secret` keeps the text out of all of them; the one
-way to read it is `reveal()`, which is easy to see and to search for.
+Keys pass through code whose notebooks, logs, tracebacks and files are saved. `Secret` keeps the string out of all of
+them. The only way to read it is `reveal()`, which is easy to see and to search for.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 MASK: Final = "********"
-"""What stands wherever a secret would."""
+"""Text that is shown instead of a secret."""
 
 
 @final
 class Secret:
-    """A secret text: masked in every display, refused by pickle and JSON, compared in constant time.
+    """Secret string: masked in every display, rejected by pickle and JSON, compared in constant time.
 
     Args:
-        value: The text to keep.
+        value: The string to protect.
 
     Raises:
-        TypeError: The value is not a text.
+        TypeError: The value is not a string.
 
     Example:
         >>> key = Secret("c2VjcmV0")
@@ -49,7 +49,7 @@ class Secret:
         object.__setattr__(self, "_value", value)
 
     def reveal(self) -> str:
-        """Returns the secret text itself; keep it out of outputs and files."""
+        """Returns the secret string itself; keep it out of outputs and files."""
         return self._value
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -91,7 +91,7 @@ class Secret:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Lets models take a text or a secret, and refuse to write one as JSON."""
+        """Schema with which models accept a string or a secret, and refuse to write one as JSON."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
@@ -107,5 +107,5 @@ class Secret:
 
 
 def _refuse_json(_value: Secret) -> NoReturn:
-    # A masked value in a file would look saved and be lost; an error is kinder.
+    # A masked value in a file would look saved, but the secret would be lost. So this is an error.
     raise ValueError("a secret is not written as JSON: write secret.reveal() yourself, or leave the field out")

@@ -1,4 +1,4 @@
-"""Drives flows: performs their steps for real, synchronously or asynchronously."""
+"""Execution of flows: performs their steps, synchronously or asynchronously."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SyncSession:
 
 
 class AsyncSession:
-    """The asynchronous twin of `SyncSession`."""
+    """Asynchronous version of `SyncSession`."""
 
     def __init__(self, transport: AsyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
         self.transport = transport
@@ -124,13 +124,13 @@ class AsyncSession:
 
 def _note(listeners: Sequence[Listener], noted: Noted, config: Config) -> None:
     for listener in listeners:
-        # What is paid apart from runs concerns only listeners that have `note`: the record of runs, and panels.
+        # Payments other than for runs are only sent to listeners with `note`: the record of runs, and panels.
         if (note := getattr(listener, "note", None)) is not None:
             _tell(partial(note, config=config), noted)
 
 
 def _tell(listener: Listener, record: object) -> object:
-    # A recorder that fails must not cost the caller the result of a run.
+    # A recorder's failure must not lose the result of a run.
     try:
         return listener(record)
     except Exception:  # noqa: BLE001 - whatever a listener raises, the run stands

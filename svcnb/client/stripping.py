@@ -1,4 +1,4 @@
-"""Takes secrets out of JSON values before they are kept: by the names of members, and by what keys look like."""
+"""Removal of secrets from JSON values before they are stored, by member name and by the form of the value."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z
 
 
 def strip(value: Any, name: str = "") -> Any:
-    """Returns a JSON value with everything masked that is, or may be, a secret.
+    """Returns a JSON value with every secret and possible secret masked.
 
-    Masked are members whose names speak of one, and texts that look like one: 32 bytes in base64 or hex, words of a
-    wallet's recovery phrase, signed tokens, PEM keys. A 32-byte hex stays where its member's name says that it is
-    public, such as ``transactionHash``.
+    It masks members whose names mean a secret, and strings that look like one. These are 32 bytes in base64 or hex,
+    words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays if the member's name
+    means that it is public, such as ``transactionHash``.
 
     Args:
         value: Any JSON value.
@@ -46,7 +46,7 @@ def strip(value: Any, name: str = "") -> Any:
 
 
 def names_secret(name: str) -> bool:
-    """Returns whether a member's name says that its value is a secret.
+    """Returns whether a member's name means that its value is a secret.
 
     Args:
         name: For example ``apiKey``.
@@ -55,10 +55,10 @@ def names_secret(name: str) -> bool:
 
 
 def strip_text(text: str, *, public: bool = False) -> str:
-    """Returns a text with everything masked that looks like a secret.
+    """Returns a string with everything masked that looks like a secret.
 
     Args:
-        text: Any text.
+        text: Any string.
         public: Leave 32-byte hex values as they are.
     """
     text = redact(text)

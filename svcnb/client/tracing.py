@@ -1,4 +1,4 @@
-"""Reads the timeline of an execution from the emulator that ran it."""
+"""Timelines of executions, read from the emulator that ran them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
 
 Traced = Run | ActionError | ServiceError | str
-"""What names an execution: its result, its failure, or the id of its request."""
+"""Reference to an execution: its result, its error, or the id of its request."""
 
 
 def trace(of: Traced) -> Flow[Trace]:
     """Asks the emulator's control plane for a run.
 
     Raises:
-        TraceUnavailable: Nobody kept one.
-        InvalidArgument: Nothing in ``of`` tells which run is meant.
+        TraceUnavailable: No timeline was kept.
+        InvalidArgument: ``of`` does not identify a run.
     """
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:

@@ -1,7 +1,7 @@
-"""`TriggersClient`: actions that run by themselves.
+"""`TriggersClient`: client of the triggers service, which runs actions automatically.
 
-The triggers service is a service of its own, with tokens of its own: a client makes one, and a user approves it once in
-a browser (`authorize`). Triggers then run with a usage key, which the service keeps and never shows again.
+The triggers service is a separate service with its own tokens. A client creates a token, and a user approves it once in
+a browser (`authorize`). Triggers run with a usage key, which the service stores and never shows again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Topics = Sequence[str | Sequence[str] | None] | None
 
 
 class TriggersSettings(Checked):
-    """What both clients do without asking anybody."""
+    """Methods of both clients that send no request."""
 
     _door: flows.Door
     _config: Config
@@ -58,26 +58,26 @@ class TriggersSettings(Checked):
 
     @property
     def token(self) -> Secret:
-        """The token: keep ``token.reveal()`` where secrets are kept, to be let in again without approval."""
+        """The token. Save ``token.reveal()`` with other secrets to connect again without a new approval."""
         return self._door.token
 
     @property
     def approval_url(self) -> str:
-        """The page where a signed-in user approves the token. It holds only the token's hash."""
+        """The page where a signed-in user approves the token. It contains only the token's hash."""
         return self._door.approval_url
 
     @property
     def challenge(self) -> str:
-        """The hash of the token by which the service knows it."""
+        """The hash of the token, which identifies it at the service."""
         return self._door.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:
-        """The public address of a webhook: whoever knows it can post."""
+        """Returns the public address of a webhook. Anyone who has the address can post to it."""
         return f"{self._door.url}/webhook/{trigger if isinstance(trigger, str) else trigger.id}"
 
     @staticmethod
     def cron(text: str, *, after: float | None = None, count: int = 10) -> CronPreview:
-        """Says when a schedule fires, without asking the service.
+        """Returns when a schedule fires, without a request to the service.
 
         Args:
             text: Five fields, or six with seconds in front; UTC.
@@ -85,7 +85,7 @@ class TriggersSettings(Checked):
             count: How many times to show.
 
         Raises:
-            InvalidArgument: It is no schedule, or can fire twice within 30 seconds.
+            InvalidArgument: It is not a schedule, or it can fire twice within 30 seconds.
 
         Example:
             >>> TriggersClient.cron("0 9 * * MON", after=0, count=1)
@@ -95,13 +95,13 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Says what an event signature means, without asking the service: topic0, argument names, warnings.
+        """Returns the meaning of an event signature, without a request: topic0, argument names, warnings.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
 
         Raises:
-            InvalidArgument: It is no signature.
+            InvalidArgument: It is not a signature.
         """
         return flows.preview_event(signature)
 
@@ -110,17 +110,17 @@ class TriggersSettings(Checked):
 
 
 class TriggersClient(TriggersSettings):
-    """The triggers service, synchronously.
+    """Synchronous client of the triggers service.
 
     Args:
         triggers_url: Its address, the part before ``/api``; SVC_TRIGGERS_URL when left out.
-        token: A token made before; a new one, to be approved by `authorize`, when left out.
+        token: An existing token. When left out, a new one is created, which `authorize` gets approved.
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
         http_client: An `httpx.Client` of your own; it stays open.
         headers: Sent with every request to the service.
 
     Raises:
-        ConfigError: There is no address, or the token cannot be one.
+        ConfigError: The address is missing, or the token is malformed.
 
     Example:
         ``triggers = svcnb.TriggersClient(emu.triggers_url); triggers.authorize()``
@@ -139,21 +139,21 @@ class TriggersClient(TriggersSettings):
         self._transport = SyncTransport(self._config.base_url, client=http_client)
         self._session = SyncSession(self._transport, self._config, [])
 
-    # --- being let in -------------------------------------------------------------------------------------------
+    # --- authorisation ------------------------------------------------------------------------------------------
 
     def authorize(
         self, *, timeout: float = flows.APPROVAL_PATIENCE_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
         """Opens the approval page in a browser and waits until the user has approved the token.
 
-        Returns at once when the token is approved already. The token itself is never sent before.
+        Returns at once if the token is already approved. The token itself is not sent before the approval.
 
         Args:
-            timeout: Seconds to wait, ten minutes unless told otherwise; asked every two seconds.
+            timeout: Seconds to wait, ten minutes by default; checked every two seconds.
             open_page: Called with the page's address instead of the browser, for example ``print``.
 
         Raises:
-            TimedOut: Nobody approved in time; the page can still be used, and `authorize` called again.
+            TimedOut: No one approved in time. The page stays valid, and `authorize` can be called again.
         """
         if (user := self.who()) is not None:
             return user
@@ -161,15 +161,15 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.until_approved(self._door, timeout))
 
     def who(self) -> Me | None:
-        """The user who approved the token, or None when nobody has, or it was revoked."""
+        """The user who approved the token; None if no one has, or if it was revoked."""
         return self._session.drive(flows.who(self._door))
 
     def tokens(self) -> Listing[TriggerToken]:
-        """Returns the user's tokens, newest first; never the tokens themselves."""
+        """Returns the user's tokens, newest first, without their secrets."""
         return self._session.drive(flows.tokens(self._door))
 
     def revoke(self, token: TriggerToken | str | None) -> None:
-        """Ends a token for ever.
+        """Revokes a token permanently.
 
         Args:
             token: One from `tokens`, or None for all of the user's tokens, this one included.
@@ -184,7 +184,7 @@ class TriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every post to `webhook_url`.
 
         Args:
-            name: What people call it.
+            name: Its name.
             action: An action or its source.
             usage_key: The key that the runs use; it must be permitted to execute the action.
             **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
@@ -197,17 +197,17 @@ class TriggersClient(TriggersSettings):
     def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action by the clock.
+        """Creates a trigger that runs its action on a schedule.
 
         Args:
-            name: What people call it.
+            name: Its name.
             action: An action or its source.
             usage_key: The key that the runs use.
             cron: Five fields, or six with seconds in front, UTC; at least 30 seconds between ticks.
             **options: As in `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or ``cron`` cannot be used.
+            InvalidArgument: As in `webhook`, or ``cron`` is invalid.
         """
         return self._create(action, usage_key, "schedule", name=name, config=flows.schedule_config(cron), **options)
 
@@ -227,18 +227,18 @@ class TriggersClient(TriggersSettings):
         """Creates a trigger that runs its action for every log of an event.
 
         Args:
-            name: What people call it.
+            name: Its name.
             action: An action or its source.
             usage_key: The key that the runs use.
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits it.
             event: ``Name(type,type)``; `event` of this client explains it.
             topics: Up to three filters after topic0: a 32-byte topic, a list of them, or None for any.
-            start_block: Where to begin; shortly before now when left out.
+            start_block: First block to read; shortly before now when left out.
             **options: As in `webhook`.
 
         Raises:
-            InvalidArgument: As in `webhook`, or the event is no signature.
+            InvalidArgument: As in `webhook`, or the event is not a signature.
         """
         config = flows.chain_config(chain, contract, event, topics, start_block)
         return self._create(action, usage_key, "chain_event", name=name, config=config, **options)
@@ -254,15 +254,15 @@ class TriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger with all it needs: a group that permits the action, and a key that can only execute there.
+        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The key goes to the triggers service and nowhere else. Costs two cents. Should a step fail, the error says what
-        was already made.
+        The key is only sent to the triggers service. Costs two cents. If a step fails, the error says what was already
+        created.
 
         Args:
             service: A client with the account's master key.
             action: An action or its source.
-            name: What people call the trigger; group and key are named after it.
+            name: Name of the trigger, from which the names of group and key are made.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             config: Settings of the kind, for example ``{"cron": "0 9 * * *"}``.
             wallets: Wallets that the action may use.
@@ -286,10 +286,10 @@ class TriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from its settings as the service has them.
+        """Creates a trigger of any kind from its settings in the service's form.
 
         Args:
-            name: What people call it.
+            name: Its name.
             action: An action or its source.
             usage_key: The key that the runs use.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
@@ -319,7 +319,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.get(self._door, trigger))
 
     def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger; what is left out stays, and a limit cannot be taken back to none.
+        """Changes a trigger; omitted values stay. A limit cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -329,7 +329,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._door, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Lets a trigger fire again. What happened while it was disabled starts no runs; queued runs go on."""
+        """Enables a trigger. Events from the time while it was disabled start no runs; queued runs continue."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
@@ -343,7 +343,7 @@ class TriggersClient(TriggersSettings):
     # --- runs ---------------------------------------------------------------------------------------------------
 
     def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first; ``.to_frame()`` makes a frame of them.
+        """Returns runs, newest first; ``.to_frame()`` returns them as a frame.
 
         Args:
             trigger: The trigger.
@@ -353,12 +353,12 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.runs(self._door, trigger, limit, offset))
 
     def wait_for_run(self, trigger: TriggerRef, run: object = None, *, timeout: float = 60.0) -> TriggerRun:
-        """Waits until a run has ended, well or not.
+        """Waits until a run has ended, successfully or not.
 
         Args:
             trigger: The trigger.
-            run: What `fire` returned, a run or its id; the newest run when left out.
-            timeout: Seconds to wait. A failing run is tried again for up to 36 seconds.
+            run: The result of `fire`, a run, or its id; the newest run when left out.
+            timeout: Seconds to wait. A failing run is retried for up to 36 seconds.
 
         Raises:
             TimedOut: It has not ended in time.
@@ -370,7 +370,7 @@ class TriggersClient(TriggersSettings):
 
         Args:
             trigger: A webhook trigger.
-            body: Bytes or text as they are, anything else as JSON.
+            body: Bytes and strings are sent unchanged, anything else as JSON.
             headers: For example the sender's signature.
 
         Raises:

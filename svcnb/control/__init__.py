@@ -1,6 +1,6 @@
-"""The emulator's control plane, from outside.
+"""Client of the emulator's control plane.
 
-Speaks HTTP with the standard library alone, so a test kit or a notebook has it without loading anything.
+Uses HTTP with the standard library alone, so tests and notebooks load no other library for it.
 """
 
 from svcnb.control.emulator import EmulatorControl

@@ -1,4 +1,4 @@
-"""The emulator's time, from outside."""
+"""Control of the emulator's time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class ClockControl(Checked):
         self._plane = plane
 
     def freeze(self, at: float | str | datetime | None = None) -> None:
-        """Stands still.
+        """Freezes the time.
 
         Args:
-            at: Unix seconds, a time, or one as text (``"2026-01-01T12:00"``, UTC unless it says otherwise); this very
-                moment when None.
+            at: Unix seconds, a time, or one as text (``"2026-01-01T12:00"``, UTC unless it contains another zone); the
+                present moment when None.
 
         Raises:
-            InvalidArgument: The text is no time.
+            InvalidArgument: The string is not a time.
         """
         self._plane.request("POST", "/clock", {"freeze": self.now() if at is None else _unix(at)})
 
@@ -32,11 +32,11 @@ class ClockControl(Checked):
         return "ClockControl: now(), freeze(at), advance(span), real()"
 
     def advance(self, span: float | str | timedelta | None = None, /, **units: float) -> None:
-        """Moves forward.
+        """Moves the time forward.
 
         Args:
             span: Seconds, ``"10m"`` or a ``timedelta``.
-            **units: Or as in ``timedelta``: ``hours=1, minutes=30``.
+            **units: Alternatively, units as in ``timedelta``: ``hours=1, minutes=30``.
         """
         if (span is None) == (not units):
             raise InvalidType("advance() takes a span or units: advance('10m') or advance(minutes=10)")
@@ -44,11 +44,11 @@ class ClockControl(Checked):
         self._plane.request("POST", "/clock", {"advance": how_far})
 
     def real(self) -> None:
-        """Follows the machine's clock again."""
+        """Makes the time follow the machine's clock again."""
         self._plane.request("POST", "/clock", {"real": True})
 
     def now(self) -> float:
-        """Unix seconds, as the emulator sees them."""
+        """Returns the emulator's time in Unix seconds."""
         return float(self._plane.request("GET", "/state")["clock"]["now"])
 
 

@@ -1,4 +1,4 @@
-"""A running emulator, from outside: reset, snapshots, time, faults, money, runs."""
+"""Handle on a running emulator: reset, snapshots, time, faults, money, runs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ Policy = Literal["allow", "deny", "record", "replay"]
 
 
 class EmulatorControl(Checked):
-    """A running emulator, wherever it runs.
+    """Handle on a running emulator, on any machine.
 
     Args:
         base_url: Its address, without ``/core/v1``.
-        control_token: The secret of its control plane; found on its own for an emulator that this user runs here.
-        names: What is known about it already (the ready line); the rest is asked for when it is needed.
+        control_token: The secret of its control plane; found automatically for an emulator that this user runs on this
+            machine.
+        names: Known properties (the ready line); the others are read when they are needed.
 
     Attributes:
         base_url: Address of the API; the paths begin with ``/core/v1``.
@@ -54,7 +55,7 @@ class EmulatorControl(Checked):
         self.faults = FaultControl(self._plane)
 
     def __repr__(self) -> str:
-        """Names no port: the same in every run, so a notebook's output can be compared."""
+        """Contains no port: it is the same in every run, so outputs of a notebook can be compared."""
         return f"<{type(self).__name__}>"
 
     # --- addresses ----------------------------------------------------------------------------------------------
@@ -81,12 +82,12 @@ class EmulatorControl(Checked):
 
     @property
     def chain_id(self) -> int:
-        """Id of the chain that the contract is on."""
+        """Id of the contract's chain."""
         return int(self._known("chain_id"))
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The names of the service and of the processor that this emulator speaks."""
+        """The names of the service and of the processor that this emulator uses."""
         from svcnb.protocol.vocabulary import Vocabulary
 
         settings = self._known("settings")
@@ -95,30 +96,30 @@ class EmulatorControl(Checked):
     # --- clients ------------------------------------------------------------------------------------------------
 
     def client(self, **options: Any) -> Client:
-        """A client of this emulator. `close` closes it; closing it sooner does no harm.
+        """Returns a client of this emulator. `close` closes it; it may also be closed earlier.
 
         Args:
-            **options: Arguments of `svcnb.Client` beside the addresses, for example ``api_key``.
+            **options: Arguments of `svcnb.Client` except the addresses, for example ``api_key``.
         """
         from svcnb.client import Client
 
         return self._clients.enter_context(Client(**self._client_options(options)))
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """An asynchronous client of this emulator; arguments as in `client`. Its user closes it."""
+        """Returns an asynchronous client of this emulator; arguments as in `client`. The caller must close it."""
         from svcnb.client import AsyncClient
 
         return AsyncClient(**self._client_options(options))
 
     def close(self) -> None:
-        """Closes the clients that `client` and `triggers` made. The emulator goes on; see `Emulator.stop`."""
+        """Closes the clients that `client` and `triggers` made. The emulator keeps running; see `Emulator.stop`."""
         self._clients.close()
 
     def triggers(self, label: str = "emulator") -> TriggersClient:
-        """Returns a client of this emulator's triggers service, approved as its page would. `close` closes it.
+        """Returns a client of this emulator's triggers service with an approved token. `close` closes it.
 
         Args:
-            label: What the list of tokens calls it.
+            label: Its name in the list of tokens.
         """
         from svcnb.client.triggers import TriggersClient
 
@@ -127,7 +128,7 @@ class EmulatorControl(Checked):
         return client
 
     def async_triggers(self, label: str = "emulator") -> AsyncTriggersClient:
-        """As `triggers`, with ``await``. Its user closes it."""
+        """Asynchronous version of `triggers`. The caller must close the client."""
         from svcnb.client.aio.triggers import AsyncTriggersClient
 
         client = AsyncTriggersClient(self.triggers_url)
@@ -146,16 +147,16 @@ class EmulatorControl(Checked):
 
         Raises:
             ChainError: web3 is not installed.
-            InvalidArgument: The owner has no key in this process.
+            InvalidArgument: The owner's key is not in this process.
         """
         from svcnb.client.chain.web3_objects import make_web3
 
         return make_web3(self.rpc_url, owner)
 
-    # --- the whole ----------------------------------------------------------------------------------------------
+    # --- state --------------------------------------------------------------------------------------------------
 
     def request(self, method: str, path: str, body: object = None) -> Any:
-        """One call of the control plane, for whoever passes calls on.
+        """Makes one call of the control plane, for code that forwards calls.
 
         Args:
             method: ``GET``, ``POST`` or ``DELETE``.
@@ -163,35 +164,35 @@ class EmulatorControl(Checked):
             body: Sent as JSON unless None.
 
         Raises:
-            EmulatorUnreachable: Nothing answers.
-            ControlRefused: The answer is an error.
+            EmulatorUnreachable: Nothing responds.
+            ControlRefused: The response is an error.
         """
         return self._plane.request(method, path, body)
 
     def state(self) -> dict[str, Any]:
-        """Everything readable about the emulator, without secrets."""
+        """Returns all readable properties of the emulator, without secrets."""
         return dict(self._plane.request("GET", "/state"))
 
     def reset(self) -> None:
-        """Goes back to the start state: no accounts, the clock as it was set at start, a fresh chain."""
+        """Resets to the initial state: no accounts, the clock as it was set at start, a new chain."""
         self._plane.request("POST", "/reset", {})
 
     def snapshot(self, name: str) -> None:
         """Saves database and chain together.
 
         Args:
-            name: What to call it; an older one of that name is replaced.
+            name: Its name; an older snapshot with that name is replaced.
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}", {})
 
     def restore(self, name: str) -> None:
-        """Goes back to a snapshot.
+        """Restores a snapshot.
 
         Args:
             name: One of `snapshots`.
 
         Raises:
-            ControlRefused: There is none of that name (404).
+            ControlRefused: There is no snapshot with that name (404).
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}/restore", {})
 
@@ -202,7 +203,7 @@ class EmulatorControl(Checked):
             name: One of `snapshots`.
 
         Raises:
-            ControlRefused: There is none of that name (404).
+            ControlRefused: There is no snapshot with that name (404).
         """
         self._plane.request("DELETE", f"/snapshots/{_named(name)}")
 
@@ -212,34 +213,34 @@ class EmulatorControl(Checked):
         self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
-        """The snapshots that `restore` knows, oldest first."""
+        """Returns the snapshots for `restore`, oldest first."""
         return self._plane.request("GET", "/snapshots")
 
     # --- money and wallets --------------------------------------------------------------------------------------
 
     def faucet(self, address: str, wei: int | None = None) -> int:
-        """Gives ETH on the local chain.
+        """Adds ETH to an address on the local chain.
 
         Args:
-            address: Who gets it.
-            wei: How much; ten ETH when None.
+            address: The receiver.
+            wei: Amount in wei; ten ETH when None.
 
         Returns:
-            How much was given, in wei.
+            The added amount in wei.
         """
-        # As text: numbers of JSON end at 2^53 in many languages.
+        # As a string: in many languages JSON numbers are only exact up to 2^53.
         body = given(address=address, wei=None if wei is None else str(wei))
         return int(self._plane.request("POST", "/faucet", body)["wei"])
 
     def credit(self, wallet_address: str, cents: int) -> int:
-        """Gives credit without a payment, for tests and teachers.
+        """Adds credit without a payment, for tests and teachers.
 
         Args:
             wallet_address: The account's billing wallet.
-            cents: How much, in US cents.
+            cents: Amount in US cents.
 
         Returns:
-            The credit after it, in cents.
+            The resulting credit in cents.
         """
         return int(
             self._plane.request("POST", "/credit", {"wallet_address": wallet_address, "cents": cents})["credit_cents"]
@@ -248,12 +249,12 @@ class EmulatorControl(Checked):
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
     ) -> Any:
-        """Does what a person does on the processor's hosted page.
+        """Performs the action of a person on the processor's hosted page.
 
         Args:
             payment_intent_id: The intent, ``pi_...``.
-            outcome: How the payment ends.
-            delay: How long until it does, seconds or ``"2m"``; at once when None.
+            outcome: Outcome of the payment.
+            delay: Time until then, in seconds or as ``"2m"``; at once when None.
         """
         body = given(outcome=outcome, delay_ms=None if delay is None else milliseconds(delay))
         return self._plane.request("POST", f"/processor/{quote(payment_intent_id, safe='')}", body)
@@ -272,36 +273,36 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Does what a person does on the approval page of the triggers service.
+        """Approves a token, as a person does on the approval page of the triggers service.
 
         Args:
-            challenge: The base64url SHA-256 of the token that asks.
+            challenge: The base64url SHA-256 of the token.
             label: A name for it.
         """
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
     def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
-        """Executions with their logs, newest first, failed and refused ones too.
+        """Returns executions with their logs, newest first, including failed and refused ones.
 
         Args:
-            limit: How many at most.
-            offset: How many to leave out first.
+            limit: Maximum number.
+            offset: Number of executions to skip.
         """
         return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
 
     def run_record(self, request_id: str) -> dict[str, Any]:
-        """One execution with its logs and its trace.
+        """Returns one execution with its logs and its trace.
 
         Args:
             request_id: As in `Run.request_id`.
 
         Raises:
-            ControlRefused: There is none (404).
+            ControlRefused: There is no such execution (404).
         """
         return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
 
     def network(self, policy: Policy, file: str | None = None) -> Any:
-        """Sets what happens to outbound requests of actions.
+        """Sets the policy for outbound requests of actions.
 
         Args:
             policy: ``allow``, ``deny``, ``record`` into or ``replay`` from a file.
@@ -310,7 +311,7 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
     def connection(self) -> dict[str, Any]:
-        """Everything that another process needs for a handle: addresses, names and the control token, a secret."""
+        """Returns the data for a handle in another process: addresses, names and the secret control token."""
         return self._names | {"base_url": self.base_url, "control_token": self._control_token}
 
     def _known(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What goes wrong between a program and an emulator."""
+"""Errors of the communication between a program and an emulator."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from svcnb.client.errors import SvcnbError
 
 
 class EmulatorError(SvcnbError):
-    """The emulator, or the way to it, failed."""
+    """The emulator, or the connection to it, failed."""
 
 
 class EmulatorUnreachable(EmulatorError):
-    """Nothing answers at the emulator's address."""
+    """Nothing responds at the emulator's address."""
 
     default_hint = "Start one with `svcnb emulator`, or with svcnb.Emulator()."
 
 
 class ControlRefused(EmulatorError):
-    """The control plane answered with an error.
+    """The control plane responded with an error.
 
     Args:
         status: HTTP status.
-        message: What the emulator said.
+        message: The emulator's message.
         hint: The next step.
     """
 

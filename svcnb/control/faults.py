@@ -1,4 +1,4 @@
-"""Failures on purpose."""
+"""Injected faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
 class FaultControl(Checked):
-    """Failures on purpose."""
+    """Injected faults."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -28,24 +28,24 @@ class FaultControl(Checked):
         delay: float | str | timedelta | None = None,
         times: int = 1,
     ) -> None:
-        """The next calls that need a part fail, or are slow.
+        """Makes the next calls that need a part fail, or slow.
 
         Args:
             part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
             status: HTTP status to answer; the part's own when None.
-            delay: How long each call waits first.
-            times: How many calls.
+            delay: Time that each call waits first.
+            times: Number of calls.
         """
         self._inject(part, status, delay, times)
 
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """As `next`, but every call until `clear`."""
+        """Works like `next`, for every call until `clear`."""
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:
-        """Everything works again."""
+        """Removes all faults."""
         self._plane.request("DELETE", "/faults")
 
     def _inject(self, part: Part, status: int | None, delay: float | str | timedelta | None, times: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The control plane's transport: JSON over HTTP with the standard library alone."""
+"""Transport of the control plane: JSON over HTTP with the standard library alone."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from svcnb.protocol.durations import seconds
 from svcnb.protocol.in_page import IN_PAGE
 from svcnb.protocol.nesting import parse
 
-CONTROL_TIMEOUT_S = 300.0  # a reset starts a chain anew, which takes a busy machine its time
+CONTROL_TIMEOUT_S = 300.0  # a reset starts a new chain, which takes long on a busy machine
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class ControlPlane:
-    """Calls of one emulator's control plane.
+    """Client of one emulator's control plane.
 
     Args:
         control_url: Its address.
-        token: The secret that calls carry; that of the user's own emulator at the address goes before it.
+        token: The secret that calls send; that of the user's own emulator at the address takes precedence.
     """
 
     def __init__(self, control_url: str, token: str | None) -> None:
@@ -32,7 +32,7 @@ class ControlPlane:
         self._token = token
 
     def request(self, method: str, path: str, body: object = None) -> Any:
-        """One call of the control plane.
+        """Makes one call of the control plane.
 
         Args:
             method: ``GET``, ``POST`` or ``DELETE``.
@@ -40,11 +40,11 @@ class ControlPlane:
             body: Sent as JSON unless None.
 
         Returns:
-            The answer's JSON.
+            The response's JSON.
 
         Raises:
-            EmulatorUnreachable: Nothing answers.
-            ControlRefused: The answer is an error; it holds status and text.
+            EmulatorUnreachable: Nothing responds.
+            ControlRefused: The response is an error; the exception contains status and message.
         """
         if method not in _METHODS:
             raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
@@ -62,7 +62,8 @@ class ControlPlane:
 
         url = urlsplit(address)
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
-        # Straight to the address, never through a proxy of the environment: the emulator is nearly always on loopback.
+        # Directly to the address, never through a proxy from the environment: the emulator is nearly always on
+        # loopback.
         connection = connect(url.hostname or "127.0.0.1", url.port, timeout=CONTROL_TIMEOUT_S)
         place = f"{url.path}?{url.query}" if url.query else url.path
         try:
@@ -70,7 +71,7 @@ class ControlPlane:
             answer = connection.getresponse()
             return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, HTTPException) as error:
-            # Without the library's frames, whose variables hold the headers.
+            # Without the library's frames, whose variables contain the headers.
             raise EmulatorUnreachable(
                 f"no emulator answers at {self._control_url} ({error})"
             ) from error.with_traceback(None)
@@ -91,20 +92,20 @@ class ControlPlane:
         return found.status, found.content.decode("utf-8", "replace")
 
     def _authorization(self) -> dict[str, str]:
-        # In no variable of `request`: a traceback that shows variables shows no token.
-        # Looked up for each call: an emulator that was started again at the address has another token.
+        # Not stored in a variable of `request`: a traceback with variables shows no token. Looked up for each call: an
+        # emulator that was started again at the address has another token.
         if (found := control_tokens.find(self._control_url)) is not None:
             return {"Authorization": found.authorization()}
         return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
 
 
 def given(**members: object) -> dict[str, object]:
-    """The members that are not None."""
+    """Returns the members that are not None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def milliseconds(span: float | str | timedelta) -> int:
-    """A span of time as the control plane takes it."""
+    """Returns a span of time in the control plane's form."""
     return round(seconds(span) * 1000)
 
 

@@ -1,1 +1,1 @@
-"""What both wings agree on: words, limits, shapes and pure functions. No input or output happens here."""
+"""Definitions shared by client and emulator: names, limits, models and pure functions, without input or output."""

@@ -1,12 +1,12 @@
 """pycryptodome's C functions of Keccak, declared ahead of time for cffi.
 
-pycryptodome hands C declarations to cffi when it is imported, which loads a C parser and builds its tables: 30 to 80
-milliseconds, more than the emulator waits for its whole chain. cffi can write the parsed form down instead ("out-of-
-line ABI mode"), and reading it back takes a fraction of a millisecond. Below is that form of `DECLARATIONS`; a test
-makes it again and compares.
+When pycryptodome is imported, it passes C declarations to cffi, which loads a C parser and builds its tables. That
+takes 30 to 80 milliseconds, longer than the emulator waits for its whole chain. In cffi's "out-of-line ABI mode", the
+saved parsed form loads in a fraction of a millisecond. Below is that form of `DECLARATIONS`; a test generates it again
+and compares.
 
 Raises:
-    ImportError: cffi or pycryptodome's library is not here.
+    ImportError: cffi or pycryptodome's library is not installed.
     OSError: The library cannot be loaded.
 """
 
@@ -52,4 +52,4 @@ def _opened() -> Any:
 
 
 library: Final[Any] = _opened()
-"""The functions. Kept here, because they are gone from memory with the object that loaded them."""
+"""The functions. Kept here, because they are unloaded with the object that loaded them."""

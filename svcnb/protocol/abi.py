@@ -1,8 +1,8 @@
-"""The contract ABI's encoding, as far as AccountConfig and wallets need it: every type but fixed-point and functions.
+"""Contract ABI encoding for AccountConfig and wallets: every type except fixed-point numbers and functions.
 
-Our own because the usual library takes 0.2 s to import, a quarter of what the whole emulator may take to start. Types
-are compiled to coders once and kept. Decoding is strict: lengths and offsets are checked, padding must be zero, so what
-decodes was encoded by the standard's rules.
+The usual library takes 0.2 s to import, a quarter of the time in which the whole emulator must start. So this project
+has its own encoder. Types are compiled to coders once and cached. Decoding is strict: lengths and offsets are checked,
+and padding must be zero. So data that decodes follows the standard.
 
 Source: Solidity documentation, "Contract ABI Specification".
 """
@@ -24,11 +24,11 @@ _ADDRESS: Final = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 
 
 class AbiError(InvalidArgument):
-    """A value does not fit its type, or bytes are not what the type says."""
+    """A value does not fit its type, or bytes are not an encoding of the type."""
 
 
 def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
-    """Encodes values, as call arguments or a constructor's are.
+    """Encodes values, such as the arguments of a call or a constructor.
 
     Args:
         types: Types in the ABI's spelling; a tuple as ``(uint256,string)``.
@@ -44,7 +44,7 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
 
 def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-    """Decodes what `encode` makes.
+    """Decodes the result of `encode`.
 
     Args:
         types: As in `encode`.
@@ -54,7 +54,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         One value for each type; addresses as lowercase 0x text, lists and tuples as tuples.
 
     Raises:
-        AbiError: The bytes are no encoding of these types.
+        AbiError: The bytes are not an encoding of these types.
     """
     decoded: tuple[Any, ...] = _tuple_of(tuple(types)).decode(memoryview(data), 0)
     return decoded
@@ -63,7 +63,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
 class _Coder(Protocol):
     @property
     def head(self) -> int | None:
-        """Size in bytes, None when it varies: the value then stands behind an offset."""
+        """Size in bytes; None if it varies, and an offset then points to the value."""
 
     def encode(self, value: Any) -> bytes: ...
 
@@ -94,7 +94,7 @@ def _coder(name: str) -> _Coder:
 
 
 def split_types(text: str) -> tuple[str, ...]:
-    """Splits a tuple's inside at the commas that belong to no inner tuple."""
+    """Splits the content of a tuple at its commas outside of inner tuples."""
     found, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
@@ -190,7 +190,7 @@ class _Bytes(NamedTuple):
         raw = bytes(data[at + WORD : at + WORD + length])
         if len(raw) != length:
             raise AbiError(f"the {length} bytes announced at byte {at} are cut off")
-        # A contract may hold any bytes as a string; a reader must not fail over somebody's bad name.
+        # A contract can store any bytes as a string; a malformed name of another user must not cause an error.
         return raw.decode(errors="replace") if self.text else raw
 
 
@@ -222,7 +222,7 @@ class _Array(NamedTuple):
         length = self.length
         if length is None:
             length, at = _length(data, at), at + WORD
-        # An empty tuple takes no room, so the bytes cannot bound how many are announced.
+        # An empty tuple takes no bytes, so the data does not limit their number.
         if length * (self.item.head or WORD if self.item.head != 0 else 1) > len(data) - at:
             raise AbiError(f"the {length} items announced before byte {at} are cut off")
         return _Tuple((self.item,) * length).decode(data, at)
@@ -279,7 +279,7 @@ def _word(data: memoryview, at: int) -> memoryview:
 
 
 def _length(data: memoryview, at: int) -> int:
-    """A length or an offset: neither can be larger than the data itself."""
+    """Decodes a length or an offset, which cannot be larger than the data itself."""
     number = int.from_bytes(_word(data, at), "big")
     if number > len(data):
         raise AbiError(f"the length or offset at byte {at} points beyond the data")

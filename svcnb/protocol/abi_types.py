@@ -61,13 +61,13 @@ class Type(NamedTuple):
     def encoded_as(self) -> str:
         """The type by whose rules the value is encoded, for `svcnb.protocol.abi`.
 
-        A string is read as the bytes it is made of, so that one which is not UTF-8 loses nothing.
+        A string is read as its bytes, so that one that is not UTF-8 loses nothing.
         """
         return _written(self, {"string": "bytes", "function": "bytes24"})
 
     @property
     def is_array(self) -> bool:
-        """Whether it is an array, of fixed length or not."""
+        """Returns whether it is an array, of fixed length or not."""
         return self.base == "[]"
 
     @property
@@ -77,12 +77,12 @@ class Type(NamedTuple):
 
     @property
     def is_hashed_when_indexed(self) -> bool:
-        """Whether a topic can only hold this type's hash."""
+        """Returns whether a topic can only contain this type's hash."""
         return self.is_array or self.base in {"()", "string", "bytes"}
 
 
 def split(inside: str) -> list[str]:
-    """Parts of a list at its commas, those inside brackets left alone; empty for blank text.
+    """Splits a list at its commas outside of brackets; empty for blank text.
 
     Raises:
         MalformedValue: Brackets do not match.

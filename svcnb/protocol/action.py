@@ -1,4 +1,4 @@
-"""An action: a JavaScript program, named by the CID of its bytes."""
+"""Actions: JavaScript programs, identified by the CID of their bytes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _SHOWN_CHARACTERS: Final = 2_000
 
 @dataclass(frozen=True, repr=False)
 class Action:
-    """The source of an action and what follows from it.
+    """The source of an action, with its CID and hash.
 
-    Two actions are equal when their sources are: name and description are for people. Whatever is written in the
-    source is trusted; whatever arrives in ``js_params`` belongs to the caller.
+    Two actions are equal if their sources are equal; name and description are for people. Values in the source can be
+    trusted. Values in ``js_params`` come from the caller.
 
     Args:
-        source: JavaScript that defines ``main``. Every character counts, also white space at its end.
+        source: JavaScript that defines ``main``. Every character counts, including white space at its end.
         name: Name for lists.
         description: Sentence for lists.
 
     Raises:
-        InvalidType: The source is no text.
-        MalformedValue: The text is the name of a JavaScript file, or has no UTF-8 form.
+        InvalidType: The source is not a string.
+        MalformedValue: The string is the name of a JavaScript file, or cannot be encoded as UTF-8.
 
     Example:
         >>> Action("async function main({ n }) { return n + 1; }").cid
@@ -50,14 +50,14 @@ class Action:
     description: str = field(default="", compare=False, kw_only=True)
 
     stamp: Stamp | None = field(default=None, compare=False, kw_only=True)
-    """What `derive` appended; None for an action that was written by hand."""
+    """The constant that `derive` appended; None for an action that was written by hand."""
 
     template_cid: str | None = field(default=None, compare=False, kw_only=True)
     """CID of the template that this action was derived from; None for an action that was written by hand."""
 
     def __post_init__(self) -> None:
         _require_text(self.source)
-        cid_of(self.source)  # refuses file names and texts without UTF-8 form, here where the mistake was made
+        cid_of(self.source)  # rejects file names and strings without a UTF-8 form, where the mistake was made
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
@@ -89,7 +89,7 @@ class Action:
 
     @cached_property
     def hashed_cid(self) -> str:
-        """keccak256 of the CID's text, ``0x`` and 64 digits: how the contract knows the action."""
+        """keccak256 of the CID's text, ``0x`` and 64 digits: the action's id on the contract."""
         return hash_of(self.cid)
 
     @cached_property
@@ -106,28 +106,28 @@ class Action:
         title: str | None = None,
         description: str | None = None,
     ) -> Action:
-        """Makes an action from this template by appending a constant to its source.
+        """Derives an action from this template by appending a constant to its source.
 
-        The template's bytes stay as they were audited, in front. Each constant gives another CID and with it another
-        key. The constant is declared after everything else: functions of the template see it, statements that run
-        while the source is loaded do not.
+        The audited bytes of the template stay unchanged at the start. Each constant results in another CID, and so in
+        another key. The constant is declared after all other code. Functions of the template can use it; statements
+        that run while the source is loaded cannot.
 
         Args:
-            constant: Texts, numbers, booleans, None, lists and dictionaries of them. Equal constants give equal
-                CIDs, whatever the order of their members.
+            constant: Strings, numbers, booleans, None, lists and dictionaries of them. Equal constants give equal CIDs,
+                whatever the order of their members.
             name: The JavaScript identifier that the template reads.
-            protocol_version: Version of the agreement between template and constant, written beside the constant:
-                raise it when a new template reads its constant in another way. An object gets the member
-                ``protocolVersion``; for another constant ``<name>_PROTOCOL_VERSION`` is declared with it.
+            protocol_version: Version of the format of the constant, written with the constant. Increase it when a new
+                template reads its constant in another way. An object gets the member ``protocolVersion``; for any other
+                constant, ``<name>_PROTOCOL_VERSION`` is declared.
             title: Name for lists; the template's when left out.
             description: Sentence for lists; the template's when left out.
 
         Returns:
-            The derived action; it remembers the stamp and the template's CID.
+            The derived action, with the stamp and the template's CID.
 
         Raises:
-            MalformedValue: The constant has no exact JavaScript form, the name is no free identifier, or the version
-                is no positive whole number.
+            MalformedValue: The constant has no exact JavaScript form, the name is not a free identifier, or the version
+                is not a positive whole number.
 
         Example:
             >>> template = Action("function main() { return LIMIT.cents; }")
@@ -148,24 +148,24 @@ class Action:
         )
 
     def stamp_in(self, derived: Action) -> Stamp | None:
-        """Reads back what was appended to this template, for auditing an action that came from elsewhere.
+        """Returns the constant that was appended to this template, to audit an action from elsewhere.
 
         Args:
             derived: An action that claims to come from this template.
 
         Returns:
-            The stamp, or None when the action is anything else than this template and one stamp.
+            The stamp; None if the action is not exactly this template and one stamp.
         """
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:
-        """Shows which bytes differ from another action, also those that cannot be seen.
+        """Shows which bytes differ from another action, including invisible ones.
 
         Args:
-            other: The action to compare with, taken as the newer one.
+            other: The action to compare with, treated as the newer one.
 
         Raises:
-            InvalidType: It is no action.
+            InvalidType: It is not an action.
         """
         if not isinstance(other, Action):
             raise InvalidType(f"an action is compared with an action, not {type(other).__name__}: pass Action(source)")

@@ -1,4 +1,4 @@
-"""What differs between two actions, made visible: one changed byte is another action."""
+"""Differences between two actions: one changed byte makes another action."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLOURS: Final = {"-": "var(--jp-error-color1,#d33)", "+": "var(--jp-success-co
 
 
 class Sourced(Protocol):
-    """What is compared: an action, which this module need not know."""
+    """Interface of an action, so that this module does not import the class."""
 
     @property
     def source(self) -> str:
@@ -31,10 +31,9 @@ class ActionDiff:
         before: CID of the older one.
         after: CID of the newer one.
         first_byte: Offset of the first byte that differs; None when the sources are equal.
-        changed_bytes: Bytes of the newer source between its first and last difference; 0 when something was only
-            taken away.
-        lines: Changed lines and two around them, marked ``-``, ``+`` or a space; carriage returns, tabs, byte order
-            marks and spaces at a line's end are made visible in changed lines.
+        changed_bytes: Bytes of the newer source between its first and last difference; 0 when bytes were only removed.
+        lines: Changed lines and two around them, marked ``-``, ``+`` or a space. In changed lines, carriage returns,
+            tabs, byte order marks and spaces at the end are visible.
     """
 
     before: str
@@ -54,7 +53,7 @@ class ActionDiff:
 
     @property
     def same(self) -> bool:
-        """Whether the sources are equal, byte for byte."""
+        """Returns whether the sources are equal, byte for byte."""
         return self.first_byte is None
 
     def __str__(self) -> str:
@@ -78,7 +77,7 @@ class ActionDiff:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Length of the common start, found by halving: comparing slices is quick at any size."""
+    """Returns the length of the common start, by binary search: comparing slices is fast at any size."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -107,7 +106,7 @@ def _lines(older: str, newer: str) -> list[str]:
 
 
 def _split(source: str) -> list[str]:
-    # Not splitlines, which also breaks at characters that are no line ends for JavaScript tools.
+    # Not splitlines, which also splits at characters that are not line ends for JavaScript tools.
     *whole, last = source.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 

@@ -1,4 +1,4 @@
-"""AES-256-GCM with tags of 16 bytes: pycryptodome, or @noble/ciphers in the page of a browser.
+"""AES-256-GCM with tags of 16 bytes: pycryptodome, or @noble/ciphers in a browser page.
 
 Source: NIST SP 800-38D.
 """
@@ -15,7 +15,7 @@ TAG_BYTES: Final = 16
 
 
 def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
-    """Encrypts.
+    """Encrypts and authenticates bytes.
 
     Args:
         key: 32 bytes.
@@ -45,7 +45,7 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
     """Reverses `seal`.
 
     Raises:
-        ValueError: It was changed, or sealed with another key, nonce or additional data.
+        ValueError: It was changed, or encrypted with another key, nonce or additional data.
     """
     if IN_PAGE:
         found = primitives().decrypt(key.hex(), nonce.hex(), sealed.hex(), about.hex())

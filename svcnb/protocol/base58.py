@@ -8,7 +8,7 @@ from typing import Final
 ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _PAIRS: Final = tuple(a + b for a, b in product(ALPHABET, repeat=2))
 _PAIR: Final = 58**2
-_FOUR: Final = 58**4  # so many digits at once: dividing by what fits into 30 bits is quick
+_FOUR: Final = 58**4  # number of digits at once: division by a number below 30 bits is fast
 _VALUES: Final = {digit: value for value, digit in enumerate(ALPHABET)}
 
 
@@ -29,7 +29,7 @@ def decode(text: str) -> bytes:
     """Reads base58.
 
     Raises:
-        ValueError: A character is not of the alphabet.
+        ValueError: A character is not in the alphabet.
     """
     number = 0
     for digit in text:

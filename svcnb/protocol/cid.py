@@ -1,7 +1,7 @@
-"""The CID of an action: the name that follows from its bytes and from nothing else.
+"""CID of an action, computed from its bytes alone.
 
-`cid` is for people and takes what they have at hand. `source_cid` is for the wire: any text has a CID there.
-`CidHasher` takes a source piece by piece.
+The function `cid` is for people and accepts text, bytes, paths and files. The function `source_cid` is for the
+protocol, where any text has a CID. The class `CidHasher` accepts a source piece by piece.
 
 Source: specification 1.3.
 """
@@ -35,10 +35,10 @@ __all__ = [
 
 
 class BinaryFile(Protocol):
-    """Anything that reads as bytes: an opened file, a pipe, a response body."""
+    """Any binary reader: an open file, a pipe, a response body."""
 
     def read(self, size: int, /) -> bytes | None:
-        """At most ``size`` bytes, none at the end."""
+        """Returns at most ``size`` bytes; none at the end."""
 
 
 _MULTIHASH: Final = b"\x12\x20"  # sha2-256, 32 bytes
@@ -50,11 +50,11 @@ _NEVER_IN_PATHS: Final = re.compile(r"[\n\r(){};=]")
 
 
 def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progress | None = None) -> str:
-    """Computes the CIDv0 of a source, without asking anybody.
+    """Computes the CIDv0 of a source locally.
 
     Args:
-        source: The source text itself (its UTF-8 bytes count, exactly as they are), its bytes, the path of a file as
-            `pathlib.Path`, or a file opened in binary mode, which is read from where it stands to its end.
+        source: The source text, of which the exact UTF-8 bytes count; its bytes; the path of a file as `pathlib.Path`;
+            or a binary file. An open file is read from its position to its end.
         progress: Called with the number of bytes hashed so far, for large sources.
 
     Returns:
@@ -62,7 +62,8 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
     Raises:
         InvalidType: None of these, or a file opened in text mode.
-        MalformedValue: The text is the name of a JavaScript file, or holds half a surrogate pair and so no UTF-8.
+        MalformedValue: The text is the name of a JavaScript file, or contains half a surrogate pair, which UTF-8 cannot
+            encode.
         OSError: The file cannot be read, or changed while it was read.
 
     Example:
@@ -84,18 +85,18 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
 
 def _looks_like_a_path(text: str) -> bool:
-    # No action is lost: whatever ends like this without brackets or an assignment defines no `main`.
+    # This excludes no action: a text that ends like this without brackets or an assignment defines no `main`.
     return text.endswith(_FILE_ENDINGS) and not _NEVER_IN_PATHS.search(text)
 
 
 def source_cid(source: str) -> str:
-    """Computes the CIDv0 of any text, as the service does: nothing is taken for a path.
+    """Computes the CIDv0 of any text, as the service does; no text is treated as a path.
 
     Args:
-        source: Source text; its UTF-8 bytes count.
+        source: Source text; its UTF-8 bytes are hashed.
 
     Raises:
-        MalformedValue: The text holds half a surrogate pair, which UTF-8 cannot hold.
+        MalformedValue: The text contains half a surrogate pair, which UTF-8 cannot encode.
     """
     if len(source) <= _CACHED_CHARACTERS:
         return _of_short_text(source)
@@ -103,10 +104,10 @@ def source_cid(source: str) -> str:
 
 
 def encode_source(source: str) -> bytes:
-    """The bytes of a source text.
+    """Returns the bytes of a source text.
 
     Raises:
-        MalformedValue: The text holds half a surrogate pair.
+        MalformedValue: The text contains half a surrogate pair.
     """
     try:
         return source.encode()
@@ -129,7 +130,7 @@ def _text(root_digest: bytes) -> str:
 
 
 class CidHasher:
-    """Computes a CID from pieces, in the manner of `hashlib`.
+    """Computes a CID from pieces, like `hashlib`.
 
     Args:
         data: First piece.
@@ -144,17 +145,17 @@ class CidHasher:
     __slots__ = ("_rest", "_tree", "size")
 
     size: int
-    """Bytes taken so far."""
+    """Number of bytes so far."""
 
     def __init__(self, data: Bytes = b"") -> None:
         self._tree = Tree()
-        # A leaf begins with its own length, so a chunk is held back until it is full or the last one.
+        # A leaf begins with its own length, so a chunk is buffered until it is full or the last one.
         self._rest = bytearray()
         self.size = 0
         self.update(data)
 
     def update(self, data: Bytes) -> None:
-        """Takes the next piece, of any length.
+        """Adds the next piece, of any length.
 
         Raises:
             InvalidType: Not bytes.
@@ -176,7 +177,7 @@ class CidHasher:
         self._rest += view[whole:]
 
     def digest(self) -> bytes:
-        """SHA-256 of the root block over everything so far, 32 bytes; more may follow."""
+        """Returns the SHA-256 of the root block over all bytes so far, 32 bytes; more may follow."""
         tree = self._tree
         if self._rest or not self.size:
             tree = tree.copy()
@@ -184,11 +185,11 @@ class CidHasher:
         return tree.digest()
 
     def cid(self) -> str:
-        """The CIDv0 of everything so far; more may follow."""
+        """Returns the CIDv0 of all bytes so far; more may follow."""
         return _text(self.digest())
 
     def copy(self) -> CidHasher:
-        """A hasher that continues apart from this one."""
+        """Returns an independent copy of the hasher."""
         twin = CidHasher()
         twin._tree, twin._rest, twin.size = self._tree.copy(), bytearray(self._rest), self.size
         return twin

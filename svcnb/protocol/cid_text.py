@@ -1,6 +1,6 @@
-"""CIDs as texts: what one says, and how to write it in the other version.
+"""CIDs as text: parsing, and conversion between versions 0 and 1.
 
-Version 0 (``Qm…``) is what the service speaks. IPFS tools often show version 1 (``bafy…``) of the same content.
+The service uses version 0 (``Qm…``). IPFS tools often show version 1 (``bafy…``) of the same content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HINT: Final = "compute it from the source: svcnb.cid(source)"
 
 @dataclass(frozen=True)
 class ParsedCid:
-    """What a CID says.
+    """Parts of a CID.
 
     Attributes:
         text: The CID as it was given, without white space around it.
@@ -47,9 +47,9 @@ class ParsedCid:
 
 
 def is_cid_v0(text: object) -> bool:
-    """Whether a text is a CID of version 0, the form the service uses.
+    """Returns whether a string is a CID of version 0, the form that the service uses.
 
-    Quick, and loads nothing: the form, the alphabet and the 34 bytes behind them are checked.
+    Fast, and imports nothing. Checks the form, the alphabet and the 34 bytes that the string encodes.
     """
     if not isinstance(text, str) or not _V0.match(text):
         return False
@@ -58,7 +58,7 @@ def is_cid_v0(text: object) -> bool:
 
 
 def is_cid(text: object) -> bool:
-    """Whether a text is a CID of any version and encoding."""
+    """Returns whether a string is a CID of any version and encoding."""
     if not isinstance(text, str) or is_cid_v0(text):
         return isinstance(text, str)
     try:
@@ -75,7 +75,7 @@ def parse_cid(text: str) -> ParsedCid:
         text: The CID; white space around it is ignored.
 
     Raises:
-        InvalidType: Not a text.
+        InvalidType: Not a string.
         MalformedCid: Not a CID.
     """
     found = _read(text)
@@ -97,7 +97,7 @@ def to_v1(text: str, base: str = "base32") -> str:
         base: Multibase name of the encoding, for example ``base32`` or ``base58btc``.
 
     Raises:
-        InvalidType: Not a text.
+        InvalidType: Not a string.
         MalformedCid: Not a CID, or no such encoding.
 
     Example:
@@ -120,8 +120,8 @@ def to_v0(text: str) -> str:
         text: A CID of any version.
 
     Raises:
-        InvalidType: Not a text.
-        MalformedCid: Not a CID, or one that version 0 cannot say, such as the CID of a raw leaf.
+        InvalidType: Not a string.
+        MalformedCid: Not a CID, or one that version 0 cannot express, such as the CID of a raw leaf.
     """
     found = _read(text)
     if found.codec.name != "dag-pb" or found.hashfun.name != "sha2-256":
@@ -136,7 +136,7 @@ def _read(text: str) -> CID:
     if not isinstance(text, str):
         raise InvalidType(f"a CID is a text, not {type(text).__name__}")
     given = text.strip()
-    # Loaded here: a tenth of a second, and only for CIDs that came from elsewhere.
+    # Imported here: it takes a tenth of a second, and only CIDs from elsewhere need it.
     from multiformats import CID
 
     try:

@@ -1,7 +1,7 @@
-"""The AccountConfig contract as both wings see it: its functions, events and errors, and how their bytes read.
+"""Interface of the AccountConfig contract: its functions, events and errors, and their encoding.
 
-The data stands in ``account_config.json``, written by the compiler's output and read on first use; nothing here talks
-to a chain.
+The data is in ``account_config.json``, which is made from the compiler's output and read on first use. This module does
+not access a chain.
 
 Source: reference facts 6.
 """
@@ -19,7 +19,7 @@ from svcnb.protocol.abi import AbiError, decode, encode
 INTERFACE: Final = Path(__file__).with_name("account_config.json")
 SELECTOR_BYTES: Final = 4
 
-# What the language itself reverts with (Solidity documentation, "Panic via assert and Error via require").
+# Reverts of the language itself (Solidity documentation, "Panic via assert and Error via require").
 _BUILT_IN: Final = {"0x08c379a0": ("Error", ("string",)), "0x4e487b71": ("Panic", ("uint256",))}
 
 
@@ -27,12 +27,12 @@ class Function(NamedTuple):
     """One function of the contract.
 
     Attributes:
-        name: Its name; no two functions share one.
+        name: Its name, which is unique.
         selector: The first four bytes of its calls.
         inputs: Types of its arguments.
         outputs: Types of what it returns.
         names: Names of its arguments.
-        output_names: Names of what it returns, empty text where there is none.
+        output_names: Names of what it returns; an empty string if there is none.
         is_view: Whether it only reads.
     """
 
@@ -45,10 +45,10 @@ class Function(NamedTuple):
     is_view: bool
 
     def encode_call(self, arguments: Sequence[Any]) -> bytes:
-        """Call data.
+        """Returns the call data.
 
         Raises:
-            AbiError: An argument does not fit its type, or their number is another.
+            AbiError: An argument does not fit its type, or their number is wrong.
         """
         try:
             return self.selector + encode(self.inputs, arguments)
@@ -56,10 +56,10 @@ class Function(NamedTuple):
             raise AbiError(f"{self.name}({', '.join(self.names)}): {error}") from error
 
     def decode_result(self, data: bytes) -> Any:
-        """What a call returned: nothing as None, one value as itself, several as a tuple.
+        """Returns the result of a call: None, one value, or a tuple of several values.
 
         Raises:
-            AbiError: The data is no answer of this function.
+            AbiError: The data is not a result of this function.
         """
         found = decode(self.outputs, data)
         if not found:
@@ -81,14 +81,14 @@ class Event(NamedTuple):
     fields: tuple[tuple[str, str, bool], ...]
 
     def decode_log(self, topics: Sequence[bytes], data: bytes) -> dict[str, Any]:
-        """The fields of a log, in the order of the declaration.
+        """Returns the fields of a log, in the order of the declaration.
 
         Args:
             topics: All topics of the log, the event's own first.
             data: Its data.
 
         Raises:
-            AbiError: The log is not of this event.
+            AbiError: The log does not belong to this event.
         """
         indexed = [kind for _, kind, is_topic in self.fields if is_topic]
         if len(topics) != len(indexed) + 1:
@@ -99,13 +99,13 @@ class Event(NamedTuple):
 
 
 class Revert(NamedTuple):
-    """Why a call was refused.
+    """Reason why a call was refused.
 
     Attributes:
-        name: Name of the custom error; ``Error`` for a text, ``Panic`` for a code of the language, empty when the
-            contract gave no reason or one that is not known here.
-        args: Its arguments; the raw data as one argument when it is not known.
-        names: Names of the arguments, empty when not known.
+        name: Name of the custom error, ``Error`` for a message, or ``Panic`` for a code of the language. Empty when the
+            contract gave no reason or an unknown one.
+        args: Its arguments; the raw data as one argument when it is unknown.
+        names: Names of the arguments; empty when unknown.
     """
 
     name: str
@@ -119,14 +119,14 @@ class Revert(NamedTuple):
 
 
 def abi() -> list[dict[str, Any]]:
-    """The whole ABI as the compiler writes it, for libraries that want it. Do not change it."""
+    """Returns the whole ABI as the compiler writes it, for other libraries. Do not change it."""
     found: list[dict[str, Any]] = _interface()["abi"]
     return found
 
 
 @cache
 def functions() -> dict[str, Function]:
-    """All functions by name."""
+    """Returns all functions by name."""
     selectors = _interface()["functions"]
     return {
         entry["name"]: Function(
@@ -144,10 +144,10 @@ def functions() -> dict[str, Function]:
 
 
 def function(name: str) -> Function:
-    """One function.
+    """Returns one function.
 
     Raises:
-        KeyError: The contract has none of this name; the text says which are alike.
+        KeyError: The contract has none of this name; the message suggests similar names.
     """
     found = functions().get(name)
     if found is None:
@@ -162,7 +162,7 @@ def function(name: str) -> Function:
 
 @cache
 def events() -> dict[bytes, Event]:
-    """All events by their first topic."""
+    """Returns all events by their first topic."""
     topics = _interface()["events"]
     found = [
         Event(
@@ -180,10 +180,10 @@ def decode_revert(data: bytes) -> Revert:
     """Reads the data of a revert.
 
     Args:
-        data: What the chain gave, selector first; may be empty.
+        data: The data from the chain, selector first; may be empty.
 
     Returns:
-        The error; one that is not known keeps its data.
+        The error; an unknown one keeps its data.
     """
     known = _errors().get(data[:SELECTOR_BYTES])
     if known is not None:
@@ -196,7 +196,7 @@ def decode_revert(data: bytes) -> Revert:
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Name and types of an ABI entry, as its selector or topic is made of."""
+    """Returns name and types of an ABI entry, from which its selector or topic is computed."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

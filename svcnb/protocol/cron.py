@@ -1,7 +1,7 @@
-"""Schedules: what a cron text means, when it fires, and which texts the triggers service refuses.
+"""Schedules: parsing of cron expressions, their times, and the limits of the triggers service.
 
-Times are UTC and nothing else. Five fields are minute, hour, day of month, month, day of week; a sixth field in front
-holds seconds. The field rules are those of Debian's cron, as read by the library cronsim.
+All times are UTC. Five fields are minute, hour, day of month, month, day of week; a sixth field in front holds seconds.
+The field rules are those of Debian's cron, as read by the library cronsim.
 
 Source: specification 4.5 and 8; reference facts 10.3.
 """
@@ -27,17 +27,17 @@ _LAST_HOUR: Final = 23
 
 
 class InvalidCron(MalformedValue):
-    """A text is no schedule, never fires, or fires more often than every 30 seconds."""
+    """A string is not a schedule, never fires, or fires more often than every 30 seconds."""
 
 
 class Cron:
-    """One checked schedule.
+    """A checked schedule.
 
     Args:
         text: Five fields, or six with seconds first.
 
     Raises:
-        InvalidCron: The text is no schedule, never fires, or two of its ticks can lie less than 30 seconds apart.
+        InvalidCron: The string is not a schedule, never fires, or can fire twice within less than 30 seconds.
 
     Example:
         >>> [tick.isoformat() for tick in Cron("0 12 * * *").ticks(after=0)][:1]
@@ -66,7 +66,7 @@ class Cron:
         return f"Cron({self.text!r})"
 
     def ticks(self, after: float) -> Iterator[datetime]:
-        """When it fires.
+        """Yields the times when it fires.
 
         Args:
             after: Unix seconds; the first tick is later than this.
@@ -77,24 +77,24 @@ class Cron:
         yield from self._parse(datetime.fromtimestamp(after, UTC))
 
     def next_after(self, moment: float) -> float:
-        """The first tick later than a moment.
+        """Returns the first tick later than a moment.
 
         Args:
             moment: Unix seconds.
 
         Returns:
-            Unix seconds, or infinity when it fires no more within the next decades.
+            Unix seconds, or infinity if it does not fire again within the next decades.
         """
         tick = next(self.ticks(moment), None)
         return float("inf") if tick is None else tick.timestamp()
 
     def preview(self, after: float, count: int = 10) -> list[datetime]:
-        """The next ticks, ten unless told otherwise."""
+        """Returns the next ticks, ten by default."""
         return [tick for tick, _ in zip(self.ticks(after), range(count), strict=False)]
 
     @property
     def sentence(self) -> str:
-        """The schedule in English words, for example ``At 09:00 on Monday (UTC)``."""
+        """Returns the schedule in English words, for example ``At 09:00 on Monday (UTC)``."""
         from cronsim import CronSim
 
         words = CronSim(self.text, datetime(2024, 1, 1, tzinfo=UTC)).explain()
@@ -113,10 +113,10 @@ class Cron:
 
 
 def _finest_s(parsed: CronSim) -> int:
-    """The fewest seconds that can lie between two ticks, not more than 60.
+    """Returns the minimum number of seconds between two ticks, not more than 60.
 
-    Looking at the next ten ticks, as is often done, depends on the day of asking and misses gaps that come later; the
-    fields themselves tell. Where only the fields of the day could keep 23:59 and 00:00 apart, they are not asked.
+    A check of the next ten ticks, which is common, depends on the present day and misses later gaps. So this method
+    checks the fields themselves. It does not check whether the fields of the day separate 23:59 and 00:00.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)
@@ -125,7 +125,7 @@ def _finest_s(parsed: CronSim) -> int:
 
 
 def _has_neighbours(parsed: CronSim) -> bool:
-    """Whether two minutes in a row can both match."""
+    """Returns whether two consecutive minutes can both match."""
     if any(minute + 1 in parsed.minutes for minute in parsed.minutes):
         return True
     if not {0, _LAST_MINUTE} <= parsed.minutes:

@@ -1,8 +1,8 @@
-"""The secp256k1 library in use: the only module that imports one.
+"""Choice of the secp256k1 library; the only module that imports one.
 
-Three libraries give the same results. coincurve has wheels up to Python 3.13 and wallycore up to 3.14; both use the C
-library libsecp256k1. eth-keys is pure Python, about a hundred times slower, and runs on every version. The first one
-that is installed is used, in this order.
+Three libraries give the same results. ``coincurve`` has wheels up to Python 3.13 and ``wallycore`` up to 3.14. Both use
+the C library libsecp256k1. ``eth-keys`` is pure Python, about a hundred times slower, and runs on every version. The
+first one that is installed is used, in this order.
 
 Every library signs deterministically (RFC 6979) and returns s in the lower half of the order (EIP-2).
 """
@@ -67,7 +67,7 @@ def _coincurve() -> Library:
 
 def _wallycore() -> Library:
     with catch_warnings():
-        # SWIG's types raise this warning while they load. As an error it would crash the interpreter at its end.
+        # SWIG's types raise this warning while they load. As an error it would crash the interpreter when it exits.
         simplefilter("ignore", DeprecationWarning)
         import wallycore
 
@@ -134,7 +134,7 @@ def library() -> Library:
     """Returns the first library that is installed.
 
     Raises:
-        ImportError: None is installed.
+        ImportError: No library is installed.
     """
     for load in LIBRARIES:
         try:
@@ -153,7 +153,7 @@ def library() -> Library:
 
 
 def is_secret(candidate: bytes) -> bool:
-    """Whether bytes are a private key: 32 of them, neither zero nor the order or beyond."""
+    """Returns whether bytes are a private key: 32 bytes, greater than zero and less than the order."""
     return len(candidate) == SECRET_BYTES and 0 < int.from_bytes(candidate, "big") < ORDER
 
 
@@ -161,7 +161,7 @@ def require_secret(candidate: bytes) -> None:
     """Checks a private key.
 
     Raises:
-        ValueError: It is not one. The message does not repeat the bytes: a mistyped key is still almost a secret.
+        ValueError: It is not one. The message does not contain the bytes: a mistyped key is still almost a secret.
     """
     if not is_secret(candidate):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""The constant that turns an audited template into a derived action.
+"""Constant that makes a derived action from an audited template.
 
-The bytes written here are part of the CID of every derived action, and its key follows from the CID. So this form is
-fixed for ever: one line, ``const NAME = <JSON>;``, members sorted, everything beyond ASCII escaped.
+The bytes written here are part of the CID of every derived action, and the action's key depends on the CID. So this
+form never changes: one line, ``const NAME = <JSON>;``, with sorted members and everything beyond ASCII escaped.
 
 Source: specification 1.6 and 9.5.
 """
@@ -28,7 +28,7 @@ _TAKEN: Final = re.compile(
     r"(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|"
     r"false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|"
     r"public|return|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|with|yield|NaN|Infinity|"
-    # What the service calls, and the object all globals live on.
+    # The function that the service calls, and the global object.
     r"main|globalThis)\Z"
 )
 _LINE: Final = re.compile(r"const ([A-Za-z_$][A-Za-z0-9_$]*) = (.*);\n\Z")
@@ -67,11 +67,12 @@ class Stamp:
                 f"the member {VERSION_MEMBER!r} is written from protocol_version",
                 hint=f"leave it out and pass protocol_version={shown(self.constant[VERSION_MEMBER])}",
             )
-        # A copy of its own, as JavaScript will read it: lists for tuples, and deaf to later changes of the argument.
+        # A copy in the form that JavaScript reads, with lists for tuples, which later changes of the argument do not
+        # affect.
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
-        """The declaration, with its line end."""
+        """Returns the declaration, with its line end."""
         if isinstance(self.constant, dict):
             value = _json({**self.constant, VERSION_MEMBER: self.protocol_version})
             return f"const {self.name} = {value};\n"
@@ -79,10 +80,10 @@ class Stamp:
         return f"const {self.name} = {value}, {self.name}{VERSION_SUFFIX} = {self.protocol_version};\n"
 
     def append_to(self, template: str) -> str:
-        """The template's source with this constant at its end.
+        """Returns the template's source with this constant at its end.
 
         Raises:
-            MalformedValue: The template declares the name itself, which JavaScript refuses when it runs.
+            MalformedValue: The template declares the name itself, which would be an error in JavaScript.
         """
         declared = [self.name] if isinstance(self.constant, dict) else [self.name, self.name + VERSION_SUFFIX]
         for name in declared:
@@ -100,7 +101,7 @@ class Stamp:
 
     @staticmethod
     def read(template: str, derived: str) -> Stamp | None:
-        """The stamp between a template and an action derived from it, or None when that is not what they are."""
+        """Returns the constant by which an action was derived from a template; None if it was not."""
         start = _ended(template)
         found = _LINE.match(derived[len(start) :]) if derived.startswith(start) else None
         if not found:
@@ -113,7 +114,7 @@ class Stamp:
             else:
                 constant = parse(text)
                 stamp = Stamp(name, constant, constant.pop(VERSION_MEMBER))
-            # The bytes decide, not their meaning: a line that only reads alike has another CID.
+            # The bytes decide, not their meaning: an equivalent line has another CID.
             return stamp if stamp.append_to(template) == derived else None
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
@@ -128,7 +129,7 @@ def _is_version(number: object) -> bool:
 
 
 def _ended(template: str) -> str:
-    # A last line that is a comment must not swallow the constant.
+    # The constant must not become part of a comment in the last line.
     return template if template.endswith("\n") or not template else f"{template}\n"
 
 
@@ -137,7 +138,7 @@ def _json(value: Any) -> str:
 
 
 def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
-    """Refuses what JavaScript would read as something else."""
+    """Rejects values that JavaScript would read differently."""
     if not isinstance(value, (dict, list, tuple)):
         _check_plain(value, where)
         return

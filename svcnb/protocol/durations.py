@@ -1,4 +1,4 @@
-"""Spans of time as people write them: ``"10m"``, ``"1h30m"``, ``90``."""
+"""Parser for spans of time: ``"10m"``, ``"1h30m"``, ``90``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PART = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|[smhdw])")
 
 
 def seconds(span: float | str | timedelta) -> float:
-    """A span of time in seconds.
+    """Returns a span of time in seconds.
 
     Args:
         span: Seconds as a number, a ``timedelta``, or text of numbers and units (ms, s, m, h, d, w).
@@ -22,7 +22,7 @@ def seconds(span: float | str | timedelta) -> float:
         Seconds, at least 0.
 
     Raises:
-        InvalidArgument: The text is no span, or the span is negative or not finite.
+        InvalidArgument: The string is not a span, or the span is negative or not finite.
 
     Example:
         >>> seconds("1h30m")

@@ -1,7 +1,7 @@
-"""The EIP-712 digest of any flat envelope, step by step: for lessons, for explaining refusals, and as a second opinion.
+"""EIP-712 digest of any flat envelope, step by step, for lessons, for explaining refusals, and for comparison.
 
-`svcnb.protocol.typed_data` is quicker and knows only the four canonical envelopes. This one hashes what is written,
-also when it is wrong, and so shows *why* a signature over a changed envelope belongs to another digest.
+`svcnb.protocol.typed_data` is faster and supports only the four canonical envelopes. This module hashes any envelope,
+also a wrong one. So it shows *why* a signature over a changed envelope belongs to another digest.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
         typed_data: Members types, primaryType, domain and message; fields of atomic types, string or bytes.
 
     Raises:
-        MalformedValue: A member, a type or a value is missing, or a type is no atomic one.
+        MalformedValue: A member, a type or a value is missing, or a type is not an atomic one.
     """
     try:
         types, primary = typed_data["types"], typed_data["primaryType"]

@@ -1,6 +1,6 @@
-"""What a server checks about an envelope and a signature's form, rule by rule and in the rules' order.
+"""Server-side checks of an envelope and of a signature's form, in the order of the rules.
 
-Source: specification 5.6; reference facts 6.9, whose numbers the rules carry.
+Source: specification 5.6; reference facts 6.9 for the numbers of the rules.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _NUMBER: Final = re.compile(r"(?:0[xX]([0-9a-fA-F]{1,128})|([0-9]{1,128}))\Z")
 
 
 class EnvelopeRefused(MalformedValue):
-    """An envelope that a server must refuse.
+    """An envelope that a server must reject.
 
     Attributes:
-        rule: Number of the rule that it breaks, 1 to 8 as in reference facts 6.9.
+        rule: Number of the broken rule, 1 to 8 as in reference facts 6.9.
     """
 
     def __init__(self, message: str, *, rule: int = 0, hint: str = "") -> None:
@@ -54,7 +54,7 @@ class EnvelopeRefused(MalformedValue):
 
 @dataclass(frozen=True, slots=True)
 class CheckedEnvelope:
-    """What a checked envelope says.
+    """Content of a checked envelope.
 
     Attributes:
         flow: What the signature is for.
@@ -72,10 +72,10 @@ class CheckedEnvelope:
 def check_envelope(
     typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
 ) -> CheckedEnvelope:
-    """Checks everything about an envelope but its signature, in the order of the rules.
+    """Checks all of an envelope except its signature, in the order of the rules.
 
     Args:
-        typed_data: What was received: an object, or JSON text of one.
+        typed_data: The received value: an object, or JSON text of one.
         flow: The flow of the endpoint.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
@@ -85,7 +85,7 @@ def check_envelope(
         Address, time and digest.
 
     Raises:
-        EnvelopeRefused: A rule is broken; the first one counts.
+        EnvelopeRefused: A rule is broken; the first one is reported.
     """
     received = _parsed(_small_enough(typed_data))
     _require_members(3, "typed_data", received, _MEMBERS)
@@ -115,7 +115,7 @@ def signature_bytes(signature: object) -> bytes:
             accept that.
 
     Raises:
-        EnvelopeRefused: Rule 8: no hex text, or longer than 4096 bytes.
+        EnvelopeRefused: Rule 8: not hex, or longer than 4096 bytes.
     """
     if not isinstance(signature, str):
         _refuse(8, f"signature is {_json_kind(signature)}, and hex text is wanted")
@@ -150,8 +150,8 @@ def _small_enough(typed_data: object) -> object:
 
 
 def _too_deep(value: object) -> bool:
-    # The C encoder relies on Python's recursion limit. Libraries raise that (py_ecc, which eth-account loads, to
-    # 100 000), and then a nested list would not be refused but end the process.
+    # The C encoder depends on Python's recursion limit. Libraries raise it (py_ecc, which eth-account loads, to 100
+    # 000). A nested list would then crash the process instead of being rejected.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]
@@ -175,7 +175,7 @@ def _parsed(typed_data: object) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # A wallet and a server that disagree about which of two values counts would sign and check different things.
+    # If a member occurs twice, wallet and server could use different values, and so sign and check different data.
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a member is given twice")
@@ -261,7 +261,7 @@ def _check_message(message: Any, now_s: int) -> tuple[str, int]:
 
 
 def _number(value: object) -> int | None:
-    """An unsigned number from a JSON number, decimal text or 0x hex text; None for anything else."""
+    """Returns an unsigned number from a JSON number, decimal text or 0x hex text; None for anything else."""
     if isinstance(value, str):
         found = _NUMBER.match(value)
         if not found:

@@ -1,4 +1,4 @@
-"""The error codes of structured error bodies, one row a status.
+"""Error codes of structured error bodies, one row per status.
 
 Source: specification 7; the row for 413 is the reference facts' proposal (2.9), since the specification has none.
 """
@@ -14,8 +14,8 @@ class ErrorCode(NamedTuple):
     Attributes:
         status: HTTP status.
         code: Value of the body's ``error`` member.
-        cause: When the service answers so.
-        retry: Whether the same call may succeed later without a change by the caller; such answers charge nothing.
+        cause: When the service returns it.
+        retry: Whether the same call may succeed later without a change by the caller; such responses charge nothing.
     """
 
     status: int
@@ -41,11 +41,11 @@ ERROR_CODES: Final[dict[int, ErrorCode]] = {
 }
 
 GENERIC_CODE: Final = "error"
-"""Code of a status that the table does not list."""
+"""Code of a status that is not in the table."""
 
 
 def code_of(status: int) -> str:
-    """The ``error`` member that goes with a status.
+    """Returns the ``error`` member for a status.
 
     Args:
         status: HTTP status.

@@ -1,4 +1,4 @@
-"""What the pure functions raise when a value cannot be what it is taken for."""
+"""Errors of the pure functions for malformed values."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from svcnb.errors import InvalidArgument
 
 
 class MalformedValue(InvalidArgument):
-    """A value has the right type and cannot be read."""
+    """A value has the right type but cannot be read."""
 
 
 class MalformedHex(MalformedValue):
-    """A text is no hex, or holds another number of bytes than wanted."""
+    """A string is not hex, or has another number of bytes than expected."""
 
 
 class MalformedAddress(MalformedValue):
-    """A text is no Ethereum address, or its mixed-case checksum (EIP-55) does not fit."""
+    """A string is not an Ethereum address, or its mixed-case checksum (EIP-55) is wrong."""
 
 
 class MalformedCid(MalformedValue):
-    """A text is no content identifier of the kind wanted."""
+    """A string is not a content identifier of the expected kind."""
 
 
 class MalformedSignature(MalformedValue):
-    """Bytes are no secp256k1 signature from which a signer can be recovered."""
+    """Bytes are not a secp256k1 signature from which a signer can be recovered."""
 
 
 def shown(value: object, limit: int = 80) -> str:
-    """A value for an error text: its repr, cut with an ellipsis."""
+    """Returns a value for an error message: its repr, shortened with an ellipsis."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

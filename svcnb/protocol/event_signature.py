@@ -1,8 +1,7 @@
-"""Event signatures as people write them, and the arguments inside a log.
+"""Parser for event signatures, and decoder for the arguments in a log.
 
-A signature is ``Name(type,type)``; argument names and ``indexed`` marks may be written too, as in Solidity. Which
-arguments are indexed is not part of a signature's hash, so when no mark is written it is found out from the log itself:
-see `Event.decode`.
+A signature is ``Name(type,type)``, optionally with argument names and ``indexed`` marks, as in Solidity. A signature's
+hash does not contain which arguments are indexed. Without marks, this is inferred from the log: see `Event.decode`.
 
 Source: specification 4.5 (chain_event); reference facts 10.3; Solidity ABI specification for the encoding.
 """
@@ -23,7 +22,7 @@ from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import event_topic
 
 MAX_INDEXED: Final = 3
-"""Topics beside topic0 that a log can carry, hence the most indexed arguments."""
+"""Maximum number of topics of a log besides topic0, and so of indexed arguments."""
 
 _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
@@ -35,11 +34,11 @@ _EXAMPLE: Final = "for example Transfer(address,address,uint256)"
 
 
 class InvalidSignature(MalformedValue):
-    """A text is no event signature."""
+    """A string is not an event signature."""
 
 
 class UndecodableLog(MalformedValue):
-    """A log's topics and data do not hold the arguments of the signature."""
+    """A log's topics and data do not encode the arguments of the signature."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Argument:
 
     Attributes:
         type: Its ABI type.
-        name: Its name, empty when none was written.
+        name: Its name; empty if it has none.
         indexed: Whether it was marked ``indexed``.
     """
 
@@ -59,13 +58,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Reading:
-    """The arguments of a log, and how they were found.
+    """The arguments of a log, and how they were decoded.
 
     Attributes:
-        values: What `Event.decode` returns.
+        values: The result of `Event.decode`.
         indexed: Positions of the arguments that were read from topics, from 0.
-        marked: Whether these were given, not found by trying.
-        ambiguous: Whether other arguments as indexed fit the log too.
+        marked: Whether the signature marks these; otherwise they were inferred.
+        ambiguous: Whether the log also fits other arguments as indexed.
     """
 
     values: dict[str, Any]
@@ -93,11 +92,11 @@ class Event:
         """Reads a signature.
 
         Args:
-            text: ``Name(type,type)``. ``uint`` and ``int`` stand for their 256-bit forms; ``indexed`` and argument
-                names may follow a type; ``event`` in front and ``;`` behind are ignored.
+            text: ``Name(type,type)``. The types ``uint`` and ``int`` mean their 256-bit forms. A type may be followed
+                by ``indexed`` and an argument name. The word ``event`` at the start and ``;`` at the end are ignored.
 
         Raises:
-            InvalidType: Not a text.
+            InvalidType: Not a string.
             InvalidSignature: Not of that form, or a type is unknown.
 
         Example:
@@ -121,7 +120,7 @@ class Event:
 
     @cached_property
     def canonical(self) -> str:
-        """The form that is hashed: name and full types, without spaces, names or marks."""
+        """Returns the form that is hashed: name and full types, without spaces, names or marks."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
@@ -131,11 +130,11 @@ class Event:
 
     @property
     def marked(self) -> bool:
-        """Whether it is known which arguments are indexed."""
+        """Returns whether it is known which arguments are indexed."""
         return self.none_indexed or any(argument.indexed for argument in self.arguments)
 
     def with_indexed(self, positions: Collection[int]) -> Event:
-        """The same event with its indexed arguments marked.
+        """Returns the same event with its indexed arguments marked.
 
         Args:
             positions: Their positions, from 0.
@@ -161,15 +160,15 @@ class Event:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of ``event.decoded`` should know before relying on it."""
+        """Returns the limits of ``event.decoded`` for this signature."""
         return tuple(_warnings(self))
 
     def decode(self, topics: Sequence[str], data: str) -> dict[str, Any]:
-        """The arguments of a log.
+        """Returns the arguments of a log.
 
-        Marked arguments are taken as marked. Without marks, the first assignment that fits is taken, trying the first
-        arguments as indexed before later ones: a topic must be a value of its type, and the data must be exactly the
-        encoding of the rest.
+        If the signature has marks, they apply. Without marks, the first assignment that fits is used, with the first
+        arguments tried as indexed before later ones. A topic must be a value of its type, and the data must be exactly
+        the encoding of the rest.
 
         Args:
             topics: All topics of the log, topic0 first, as ``0x`` hex.
@@ -177,9 +176,9 @@ class Event:
 
         Returns:
             ``arg0``, ``arg1``, … in order of the signature, and each argument again under its name if it has one.
-            Addresses are lower-case hex; integers decimal text, from 2**128 on ``0x`` and 64 hex digits; bytes ``0x``
-            hex; arrays and tuples lists. An indexed argument of a dynamic type is its raw topic, since a log holds only
-            its hash.
+            Addresses are lower-case hex. Integers are decimal strings, from 2**128 on ``0x`` and 64 hex digits. Bytes
+            are ``0x`` hex; arrays and tuples are lists. An indexed argument of a dynamic type is its raw topic, since a
+            log contains only its hash.
 
         Raises:
             UndecodableLog: No assignment fits.
@@ -187,7 +186,7 @@ class Event:
         return self.read(topics, data).values
 
     def read(self, topics: Sequence[str], data: str) -> Reading:
-        """As `decode`, with the assignment that was taken.
+        """Works like `decode`, and also returns the assignment.
 
         Raises:
             UndecodableLog: No assignment fits.
@@ -263,7 +262,7 @@ def _argument(text: str, whole: str) -> Argument:
 
 
 def _type_and_words(text: str) -> tuple[str, list[str]]:
-    # A tuple type holds spaces of its own, so the type ends after its last bracket.
+    # A tuple type contains spaces, so the type ends after its last bracket.
     trimmed = text.strip()
     close = trimmed.rfind(")")
     if close < 0:
@@ -291,10 +290,10 @@ def _bytes(text: str) -> bytes:
 
 
 def _exactly(kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:
-    """Values whose encoding is exactly these bytes: many wrong types decode something, few encode back the same.
+    """Returns the values whose encoding is exactly these bytes. Many wrong types can decode them; few encode them back.
 
     Raises:
-        AbiError: It is not.
+        AbiError: There are none.
     """
     types = [kind.encoded_as for kind in kinds]
     values = abi.decode(types, data)
@@ -309,7 +308,8 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        # Numbers that large are mostly hashes and ids: written as those are, so that they compare equal.
+        # Numbers of this size are mostly hashes and ids, so they are written in the same form, which makes them
+        # comparable.
         return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members
     return [_shown_value(part, item) for part, item in zip(parts, value, strict=True)]

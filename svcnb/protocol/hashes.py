@@ -1,4 +1,4 @@
-"""The hashes by which the service and its contract know things, and the hex they are written in.
+"""Hashes that the service and its contract use as identifiers, and their hex form.
 
 Source: specification 2; reference facts 4.1; EIP-55 for addresses.
 """
@@ -50,16 +50,16 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
 
     Args:
         text: Hex digits in either case, ``0x`` optional, white space around them ignored.
-        size: Number of bytes wanted, or None for any.
-        what: Name of the value for the error text.
+        size: Expected number of bytes, or None for any.
+        what: Name of the value for the error message.
 
     Returns:
         The bytes.
 
     Raises:
-        InvalidType: Not a text.
-        MalformedHex: Not hex, an odd number of digits, or another number of bytes. The text is not repeated in the
-            message, since it may be a secret.
+        InvalidType: Not a string.
+        MalformedHex: Not hex, an odd number of digits, or another number of bytes. The message does not contain the
+            string, since it can be a secret.
     """
     if not isinstance(text, str):
         raise InvalidType(f"the {what} is hex text, not {type(text).__name__}")
@@ -76,7 +76,7 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
 
 
 def uint256_hex(number: int) -> str:
-    """Writes a number as the contract's hashes are written.
+    """Writes a number in the form of the contract's hashes.
 
     Args:
         number: 0 to 2**256 - 1.
@@ -96,7 +96,7 @@ def uint256_hex(number: int) -> str:
 
 
 def normal_address(address: str) -> str:
-    """An address as the service writes it.
+    """Returns an address in the service's form.
 
     Args:
         address: 40 hex digits in any case, ``0x`` optional, white space around them ignored.
@@ -105,7 +105,7 @@ def normal_address(address: str) -> str:
         ``0x`` and 40 lower-case hex digits.
 
     Raises:
-        InvalidType: Not a text.
+        InvalidType: Not a string.
         MalformedAddress: Not 20 bytes of hex.
     """
     if not isinstance(address, str):
@@ -119,7 +119,7 @@ def normal_address(address: str) -> str:
 
 
 def checksum_address(address: str) -> str:
-    """An address with the capital letters that protect it from typing errors (EIP-55).
+    """Returns an address with the capital letters that detect typing errors (EIP-55).
 
     Args:
         address: An address in one case, or with a correct checksum.
@@ -128,11 +128,11 @@ def checksum_address(address: str) -> str:
         ``0x`` and 40 hex digits in mixed case.
 
     Raises:
-        InvalidType: Not a text.
-        MalformedAddress: No address, or mixed case with a wrong checksum.
+        InvalidType: Not a string.
+        MalformedAddress: Not an address, or mixed case with a wrong checksum.
     """
     digits = normal_address(address)[2:]
-    # Half a byte of the hash decides about each letter.
+    # Half a byte of the hash determines each letter.
     nibbles = keccak256(digits.encode()).hex()
     mixed = "".join(digit.upper() if nibble >= "8" else digit for digit, nibble in zip(digits, nibbles, strict=False))
     given = address.strip()[-40:]
@@ -145,7 +145,7 @@ def checksum_address(address: str) -> str:
 
 
 def wallet_lookup_key(address: str) -> int:
-    """The number under which the contract finds the account of an admin wallet.
+    """Returns the number under which the contract stores the account of an admin wallet.
 
     Args:
         address: The wallet's address.
@@ -154,8 +154,8 @@ def wallet_lookup_key(address: str) -> int:
         ``uint256(keccak256(abi.encodePacked(address)))``.
 
     Raises:
-        InvalidType: Not a text.
-        MalformedAddress: No address.
+        InvalidType: Not a string.
+        MalformedAddress: Not an address.
 
     Source: specification 2, Account.
     """
@@ -166,16 +166,16 @@ def wallet_lookup_key(address: str) -> int:
 
 
 def key_hash(text: str) -> int:
-    """The number under which the contract knows an account key or a usage key.
+    """Returns the number under which the contract stores an account key or a usage key.
 
     Args:
-        text: The key as it is sent in the header; white space around it does not count.
+        text: The key as it is sent in the header; white space around it is ignored.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
 
     Raises:
-        InvalidType: Not a text.
+        InvalidType: Not a string.
 
     Source: reference facts 4.1.
     """
@@ -188,7 +188,7 @@ def api_key_hash(text: str) -> str:
 
 
 def usage_key_hash(secret: bytes) -> int:
-    """The number under which a ChainSecured usage key is set on the contract.
+    """Returns the number under which a ChainSecured usage key is stored on the contract.
 
     Args:
         secret: The key's 32 secret bytes (its base64 text decoded).
@@ -215,8 +215,8 @@ def usage_key_bytes(text: str) -> bytes | None:
         text: The key as it is presented: standard base64 (RFC 4648, section 4).
 
     Returns:
-        None when the text is not the base64 of exactly 32 bytes. The last digit before ``=`` carries four bits of the
-        key and two that must be zero (section 3.5): without that check, four texts would be one key.
+        None when the string is not the base64 of exactly 32 bytes. The last digit before ``=`` has four bits of the key
+        and two that must be zero (section 3.5). Without that check, four strings would mean the same key.
     """
     try:
         raw = base64.b64decode(text, validate=True)
@@ -226,7 +226,7 @@ def usage_key_bytes(text: str) -> bytes | None:
 
 
 def hashed_cid(cid: str) -> str:
-    """The hash that names an action on the contract.
+    """Returns the hash that identifies an action on the contract.
 
     Args:
         cid: The raw CID as text, for example ``Qm…``. Its syntax is not checked, as the service does not check it.
@@ -235,8 +235,8 @@ def hashed_cid(cid: str) -> str:
         ``0x`` and 64 lower-case hex digits: keccak256 of the text's UTF-8 bytes.
 
     Raises:
-        InvalidType: Not a text.
-        MalformedValue: The text is such a hash already, or empty.
+        InvalidType: Not a string.
+        MalformedValue: The string is already such a hash, or empty.
 
     Example:
         >>> hashed_cid("QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
@@ -262,17 +262,17 @@ def _text_hash(text: str, what: str, *, trim: bool = True) -> bytes:
 
 
 def function_selector(signature: str) -> bytes:
-    """First four bytes of a call.
+    """Returns the first four bytes of a call.
 
     Args:
-        signature: Name and argument types without spaces, for example ``transfer(address,uint256)``. Custom errors
-            have selectors too.
+        signature: Name and argument types without spaces, for example ``transfer(address,uint256)``. Custom errors also
+            have selectors.
     """
     return keccak256(signature.encode())[:4]
 
 
 def event_topic(signature: str) -> bytes:
-    """First topic of an event's log, 32 bytes.
+    """Returns the first topic of an event's log, 32 bytes.
 
     Args:
         signature: Name and argument types without spaces, for example ``Transfer(address,address,uint256)``.

@@ -1,4 +1,4 @@
-"""Work that several threads do, with its results in the order of the work."""
+"""Work on several threads, with the results in the order of the items."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """Processors this process may use."""
+    """Returns the number of processors that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 class _Shared(Generic[Item, Result]):
-    """Items that several threads take one by one, and what came of them.
+    """Items that several threads take one by one, and their results.
 
     Attributes:
-        results: What is done, by the place of its item.
-        failures: What was raised; after the first one nothing is begun.
-        helping: Locks that are free once a helper that has begun is done.
+        results: Results by the position of their item.
+        failures: Errors that were raised; after the first one no item is started.
+        helping: Locks, each released when a started helper ends.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Iterable[Item]) -> None:
@@ -42,7 +42,7 @@ class _Shared(Generic[Item, Result]):
         self.helping: list[LockType] = []
 
     def work_one(self) -> bool:
-        """Does the next item; whether there was one. After a failure there is none."""
+        """Processes the next item. Returns whether there was one; after a failure there is none."""
         with self._lock:
             taken = None if self.failures else next(self._left, None)
         if taken is None:
@@ -55,7 +55,7 @@ class _Shared(Generic[Item, Result]):
         return True
 
     def help(self) -> None:
-        """Does items until there are none; what a helper does."""
+        """Processes items until there are none; the function of a helper thread."""
         ended = allocate_lock()
         ended.acquire()
         with self._lock:
@@ -69,26 +69,26 @@ class _Shared(Generic[Item, Result]):
             ended.release()
 
     def close(self) -> None:
-        """Waits for helpers that have begun. Those that the system has not let begin will find nothing to do.
+        """Waits for helpers that have started. Helpers that start later find no items.
 
-        Where every core is busy, a thread may wait for its turn several times as long as a MiB takes.
+        If every core is busy, a thread may wait several times as long as hashing a MiB takes.
         """
         with self._lock:
             self._over = True
-            self._left = iter(())  # whoever comes late holds nothing that belongs to the caller
+            self._left = iter(())  # a helper that starts late keeps no reference to the caller's items
         for ended in self.helping:
             ended.acquire()
 
 
 def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
-    """Results in the order of the items, for items that cost nothing to make: the calling thread is one of the workers.
+    """Yields results in the order of the items, for items that are cheap to create. The calling thread also works.
 
-    Whichever thread is free takes the next item, so that none waits for one that the system holds up.
+    Each free thread takes the next item, so that no thread waits for one that the system delays.
 
     Args:
-        work: May raise: what it raised first comes out here, and nothing is begun after it.
+        work: Processes one item. Its first error is raised here, and no item is started after it.
         items: Any number.
-        workers: How many threads work, with the calling one; fewer where the system has none left.
+        workers: Number of threads including the calling one; fewer if the system has none left.
     """
     if workers == 1:
         yield from map(work, items)
@@ -96,7 +96,7 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
     shared = _Shared(work, items)
     with suppress(RuntimeError):  # the system has no thread left
         for _ in range(workers - 1):
-            # Not a `threading.Thread`: whoever starts one waits until it runs, a tenth of what a MiB costs to hash.
+            # Not a `threading.Thread`: its `start` waits until it runs, a tenth of the time for hashing a MiB.
             start_new_thread(shared.help, ())
     position = 0
     try:
@@ -104,7 +104,7 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
             while position in shared.results:
                 yield shared.results.pop(position)
                 position += 1
-    except BaseException as error:  # whoever wanted the results has enough: the helpers stop as well
+    except BaseException as error:  # the consumer needs no more results: the helpers stop, too
         shared.failures.append(error)
         raise
     finally:
@@ -115,14 +115,14 @@ def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Results in the order of the items, with at most two items a worker under way.
+    """Yields results in the order of the items, with at most two items per worker in progress.
 
-    The calling thread makes the items, such as by reading them.
+    The calling thread creates the items, for example by reading them.
     """
     if workers == 1:
         yield from map(work, items)
         return
-    # Loaded here: threads are for large sources, and the module brings logging along.
+    # Imported here: only large sources use threads, and the module imports logging.
     from concurrent.futures import ThreadPoolExecutor
 
     under_way: deque[Future[Result]] = deque()

@@ -1,6 +1,6 @@
-"""Scripts of JavaScript in the page of a browser, with hashes, signatures and encryption from @noble.
+"""JavaScript in a browser page, with hashes, signatures and encryption from @noble.
 
-Pyodide has no build of the libraries that are used elsewhere.
+Pyodide has no build of the libraries that other platforms use.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 IN_PAGE: Final = sys.platform == "emscripten"
-"""Whether this interpreter runs in the page of a browser, where there are no processes, threads or sockets."""
+"""Returns whether this interpreter runs in a browser page, where there are no processes, threads or sockets."""
 
 BUNDLE: Final = Path(__file__).with_name("static") / "primitives.js"
 
 
 def primitives() -> Any:
-    """The functions of ``widgets/src/primitives/main.ts``, as an object of JavaScript.
+    """Returns the functions of ``widgets/src/primitives/main.ts`` as a JavaScript object.
 
     Raises:
         ImportError: This interpreter does not run in a page.
@@ -27,7 +27,7 @@ def primitives() -> Any:
 
 @cache
 def load_script(bundle: Path) -> Any:
-    """Evaluates a script of the package, once, and returns its value as an object of JavaScript.
+    """Evaluates a script of the package once, and returns its value as a JavaScript object.
 
     Raises:
         ImportError: This interpreter does not run in a page.

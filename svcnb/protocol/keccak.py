@@ -1,10 +1,10 @@
-"""Keccak-256 as Ethereum uses it, with the padding from before FIPS 202.
+"""Keccak-256 as in Ethereum, with the padding from before FIPS 202.
 
-pycryptodome does the work. Its C functions are called directly, over declarations that cffi has parsed beforehand
-(`_keccak_abi`); where that does not fit, its documented way is taken, whose loading costs 50 to 90 milliseconds. Either
-way the first few short inputs of a process are hashed in Python, at a fraction of a millisecond each: a short command
-loads no library at all. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome and hashes
-everything in Python.
+pycryptodome computes it. Its C functions are called directly, with declarations that cffi parsed in advance
+(`_keccak_abi`). If these do not fit, its documented interface is used, which takes 50 to 90 milliseconds to load. In
+both cases, the first few short inputs of a process are hashed in Python, in a fraction of a millisecond each. So a
+short command loads no library. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome and
+hashes everything in Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
         32 bytes.
 
     Raises:
-        InvalidType: Something else than bytes was given, for example a text that was not encoded.
+        InvalidType: The value is not bytes, for example a string that was not encoded.
     """
     if type(data) is not bytes:
         data = _as_bytes(data)
@@ -62,10 +62,10 @@ def _load() -> Callable[[bytes], bytes]:
         if found(b"") != _OF_NOTHING:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
-        # Another release, or no cffi: the documented way works in all of them.
+        # Another release, or no cffi: the documented interface works in all of them.
         try:
             found = _in_page() if IN_PAGE else _by_wrapper()
-        except ImportError:  # the core alone: it hashes little, and pycryptodome is as large as pydantic
+        except ImportError:  # the core installation hashes little, and pycryptodome is as large as pydantic
             found = keccak256_pure
     _native = found
     return found
@@ -87,9 +87,9 @@ def _by_wrapper() -> Callable[[bytes], bytes]:
 
 
 def _without_wrapper() -> Callable[[bytes], bytes]:
-    """The library's C functions without the hash object around them, which takes longer than the hash itself.
+    """Hash by the library's C functions, without its hash object, which takes longer than the hash itself.
 
-    Three hashes stand between an envelope and its signer, so this is a tenth of the time of a verification.
+    Finding the signer of an envelope takes three hashes, so this saves a tenth of the time of a verification.
     """
     from svcnb.protocol._keccak_abi import ffi, library as functions
 
@@ -102,7 +102,7 @@ def _without_wrapper() -> Callable[[bytes], bytes]:
     new, contents = ffi.new, ffi.buffer
 
     def native(data: bytes) -> bytes:
-        # A state of its own for every call: threads and signal handlers may hash at the same time.
+        # Each call has its own state: threads and signal handlers may hash at the same time.
         holder, out = new("void *[1]"), new("uint8_t[]", 32)
         if init(holder, 64, 24):
             raise MemoryError("no memory for a hash state")
@@ -134,7 +134,7 @@ def _round_constants() -> tuple[int, ...]:
 
 
 def _rotations() -> tuple[tuple[int, int, int], ...]:
-    """For every lane but the first: where it comes from, how far it is rotated, where it goes (rho, then pi)."""
+    """For every FIPS 202 ``lane`` except the first: its source, its rotation and its target (rho, then pi)."""
     moves, x, y = [], 1, 0
     for step in range(24):
         target_x, target_y = y, (2 * x + 3 * y) % 5
@@ -148,7 +148,7 @@ _MOVES: Final = _rotations()
 
 
 def keccak256_pure(data: bytes) -> bytes:
-    """The same hash without any library, about a hundred times slower.
+    """Computes the same hash without any library, about a hundred times slower.
 
     Args:
         data: What to hash.

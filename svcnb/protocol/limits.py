@@ -1,6 +1,6 @@
-"""Every number of the interface, once.
+"""All numeric limits of the interface.
 
-Docs, error texts, the configuration endpoint, the runtime and the tests read these. Units stand in the names.
+Docs, error messages, the configuration endpoint, the runtime and the tests read these. The names contain the units.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ CONTRACT_SIGNATURE_GAS: Final = 1_000_000
 MAX_GROUP_ENTRIES: Final = 10
 MAX_KEY_GROUPS: Final = 50
 MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
-"""Most bytes of UTF-8 that a name and its description may hold together. A write of a payer has 25,000,000 gas, and a
-new word of 32 bytes costs 22,100 (EIP-2929); this fits beside the largest permission lists."""
+"""Maximum bytes of UTF-8 of a name and its description together. A write of a payer has 25,000,000 gas, and a new word
+of 32 bytes costs 22,100 (EIP-2929). This fits together with the largest permission lists."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
@@ -38,15 +38,15 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
 MAX_BODIES_BYTES: Final = 128 * 1024 * 1024
-"""Most bytes of request bodies that the emulator holds at once, from their arrival to the end of their requests."""
+"""Maximum bytes of request bodies in the emulator at once, from their arrival to the end of their requests."""
 MAX_BODIES_BYTES_PER_CALLER: Final = 64 * 1024 * 1024
-"""Most bytes of these that one credential has; requests without one share a part."""
+"""Maximum bytes of these for one credential; requests without one share a part."""
 DEFAULT_PAGE_NUMBER: Final = 0
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_U64: Final = 2**64 - 1
 JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
 MAX_JSON_VALUES: Final = 250_000
-"""Most values in one JSON body, so that parsing takes milliseconds and not seconds."""
+"""Maximum number of values in one JSON body, so that parsing takes milliseconds, not seconds."""
 
 # --- triggers (specification 4.5, 8; reference facts 10) ---------------------------------------------------------
 SCHEDULE_SCAN_S: Final = 30
@@ -66,67 +66,67 @@ RUNS_PAGE_DEFAULT: Final = 50
 RUNS_PAGE_MAX: Final = 100
 KEPT_TRIGGER_RUNS: Final = 10_000
 
-# --- the emulator's clock (times that fit block timestamps, HTTP dates and RFC 3339, with room for what is computed) --
+# --- the emulator's clock (times that fit block timestamps, HTTP dates and RFC 3339, with a margin for computations) --
 CLOCK_EARLIEST_S: Final = 0  # 1970-01-01T00:00:00Z
 CLOCK_LATEST_S: Final = 32_503_680_000  # 3000-01-01T00:00:00Z
 
-# --- shares of what all runs use together --------------------------------------------------------------------------
+# --- resources that all runs share ---------------------------------------------------------------------------------
 MAX_OUTBOUND: Final = 100
-"""Most outbound requests at once, over all accounts."""
+"""Maximum number of outbound requests at once, over all accounts."""
 MAX_OUTBOUND_PER_ACCOUNT: Final = 20
 MAX_OUTBOUND_PER_RUN: Final = 10
 OUTBOUND_WAIT_S: Final = 30
-"""Seconds that an outbound request waits for its turn; then it fails with an error that the action can catch."""
+"""Seconds that an outbound request waits in the queue; then it fails with an error that the action can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
-"""Most bytes of outbound answers that the service holds at once, over all accounts."""
+"""Maximum bytes of outbound responses in the service at once, over all accounts."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
-"""Answers up to this size are not counted among the bytes that are held."""
+"""Responses up to this size do not count towards that maximum."""
 
-# --- what is kept for later --------------------------------------------------------------------------------------
+# --- stored data -------------------------------------------------------------------------------------------------
 MAX_TRACE_METHOD_CHARS: Final = 64
 MAX_TRACE_HOST_CHARS: Final = 255
 MAX_TRACE_TEXT_CHARS: Final = 1_000
 KEPT_EXECUTION_BYTES: Final = 64 * 1024 * 1024
-"""Most bytes of logs, errors and traces in the history of executions; the oldest are deleted."""
+"""Maximum bytes of logs, errors and traces in the history of executions; the oldest are deleted."""
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
-"""Most bytes that the triggers of one owner may have together: names, code, params and settings."""
+"""Maximum bytes of all triggers of one owner: names, code, params and settings."""
 TRIGGER_BYTES: Final = 1_000
-"""Counted for each trigger beside its texts."""
+"""Bytes counted for each trigger in addition to its texts."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Most bytes of inputs that the runs of one owner may hold which have not ended."""
+"""Maximum bytes of inputs of one owner's runs that have not ended."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
-"""Most bytes of inputs and responses that the ended runs of one owner keep; those of the oldest runs are deleted."""
+"""Maximum bytes of inputs and responses of one owner's ended runs; those of the oldest runs are deleted."""
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
-"""Longest message of Encrypt. Decrypt takes what Encrypt makes of it."""
+"""Maximum length of a message of Encrypt. Decrypt accepts its results."""
 MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
-"""Longest body of one outbound request."""
+"""Maximum length of the body of one outbound request."""
 MAX_CID_CHARS: Final = 1_024
-"""Longest text that a key operation or a management call takes for a CID."""
+"""Maximum length of a CID in a key operation or a management call."""
 MAX_SCANNED_SOURCE: Final = 256 * 1024
-"""Longest source that the engine auto searches for names, in characters. Longer ones run on v8."""
+"""Maximum length of a source that the engine ``auto`` searches for names, in characters. Longer ones run on v8."""
 
 # --- client behaviour (reference facts 8) -----------------------------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
 
 
 class ActionLimits(NamedTuple):
-    """What one execution of an action may use.
+    """Limits of one execution of an action.
 
     Attributes:
-        timeout_ms: Longest run in milliseconds of wall clock, waiting included.
+        timeout_ms: Maximum duration of a run in milliseconds of wall clock, including waiting.
         memory_limit_mb: Largest heap in MiB.
         max_code_length: Largest source in bytes.
         max_response_length: Largest response in bytes of the stored text.
-        max_console_log_length: Most bytes of console output.
-        max_fetch_count: Most outbound requests.
-        max_get_keys_count: Most key operations, counted over the four key functions together.
+        max_console_log_length: Maximum bytes of console output.
+        max_fetch_count: Maximum number of outbound requests.
+        max_get_keys_count: Maximum number of key operations, over all four key functions together.
         max_retries: Attempts to reach the runtime before giving up.
         client_timeout_ms_buffer: Milliseconds that a client waits beyond ``timeout_ms``.
         max_fetch_bytes: Largest body of one outbound answer, in bytes.
-        fetch_timeout_ms: Longest outbound request in milliseconds.
+        fetch_timeout_ms: Maximum duration of an outbound request in milliseconds.
 
     Source: specification 1.8 and 8; reference facts 5.7 where the specification is silent.
     """
@@ -145,10 +145,10 @@ class ActionLimits(NamedTuple):
 
 
 def is_triggers_token(text: str) -> bool:
-    """Whether a text can be a bearer token of the triggers service: 20 to 1,024 printable ASCII characters, no spaces.
+    """Returns whether a string can be a bearer token of the triggers service.
 
     Args:
-        text: The token, without its scheme.
+        text: The token, without its scheme: 20 to 1,024 printable ASCII characters, no spaces.
     """
     return (
         MIN_TRIGGERS_TOKEN <= len(text) <= MAX_TRIGGERS_TOKEN

@@ -1,8 +1,9 @@
 """Limits on the shape of a JSON text, checked in linear time before the text is parsed.
 
-Python's parser recurses: with the recursion limit raised (libraries do that) a deeply nested text ends the process.
-A text of many small values takes forty times its size once it is parsed. Texts of actions, callers and services are
-therefore measured first. The measuring reads each byte a fixed number of times and holds one block of the text.
+Python's parser recurses. If a library has raised the recursion limit, a deeply nested text crashes the process. A text
+of many small values takes forty times its size in memory once it is parsed. Texts from actions, callers and services
+are therefore measured first. The measurement reads each byte a fixed number of times and keeps one block of the text in
+memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 MAX_PARSED: Final = 900
-"""Deepest nesting that `parse` accepts. Python parses it everywhere with its usual limits."""
+"""Maximum nesting that `parse` accepts. Python can parse it with its default limits."""
 
 _BLOCK_BYTES: Final = 64 * 1024
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
@@ -21,7 +22,7 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def deeper_than(text: bytes, limit: int) -> bool:
-    """Whether arrays and objects nest deeper than ``limit``. A text that is not JSON may be judged either way."""
+    """Returns whether arrays and objects nest deeper than ``limit``. If it is not JSON, either may result."""
     if text.count(b"[") + text.count(b"{") <= limit:
         return False
     depth = 0
@@ -31,13 +32,13 @@ def deeper_than(text: bytes, limit: int) -> bool:
         if max(depths) > limit:
             return True
         if min(depths) < 0:
-            return False  # not JSON: the parser stops there, too
+            return False  # not JSON: the parser also stops there
         depth = depths[-1]
     return False
 
 
 def more_values_than(text: bytes, limit: int) -> bool:
-    """Whether a JSON text holds more than ``limit`` values, counted by its commas and opening brackets."""
+    """Returns whether a JSON text has more than ``limit`` values, counted by its commas and opening brackets."""
     if _separators(text) <= limit:
         return False
     found = 0
@@ -49,11 +50,11 @@ def more_values_than(text: bytes, limit: int) -> bool:
 
 
 def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parses JSON of a file, a person, a caller or a service.
+    """Parses JSON from a file, a person, a caller or a service.
 
     Args:
         text: The JSON. Bytes are UTF-8.
-        pairs: Makes an object of its members; a `dict` otherwise.
+        pairs: Creates an object from its members; `dict` by default.
 
     Raises:
         ValueError: It is not JSON, or nests deeper than `MAX_PARSED`.
@@ -69,12 +70,12 @@ def _separators(text: bytes) -> int:
 
 
 def _outside_of_strings(text: bytes) -> Iterator[bytes]:
-    """What stands outside of strings, block by block."""
+    """Yields the text outside of strings, block by block."""
     inside = False
     start = 0
     while start < len(text):
         block = text[start : start + _BLOCK_BYTES]
-        # A block ends with whole escapes, so that the next one does not begin in the middle of one.
+        # A block ends after a complete escape, so that the next one does not begin in the middle of one.
         if (len(block) - len(block.rstrip(b"\\"))) % 2:
             block = text[start : start + _BLOCK_BYTES + 1]
         start += len(block)

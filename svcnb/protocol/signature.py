@@ -1,4 +1,4 @@
-"""Signatures over 32-byte digests on secp256k1: made, taken apart, and turned back into the address of their signer.
+"""Signatures over 32-byte digests on secp256k1: signing, and recovery of the signer's address.
 
 `svcnb.protocol.curve` chooses the library that computes (extra ``chain`` or ``emulator``).
 
@@ -15,7 +15,7 @@ from svcnb.protocol.hashes import HASH_BYTES
 from svcnb.protocol.keccak import keccak256
 
 SIGNATURE_BYTES: Final = 65
-_V: Final = 27  # what Ethereum adds to the parity of the point
+_V: Final = 27  # Ethereum adds this to the parity of the point
 
 
 def sign_digest(digest: bytes, secret: bytes) -> bytes:
@@ -29,7 +29,7 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
         65 bytes: r, s, and v of 27 or 28. The same input gives the same signature (RFC 6979), s in the lower half.
 
     Raises:
-        ValueError: Another length, or bytes that are no private key. Neither is repeated in the message.
+        ValueError: Another length, or bytes that are not a private key. The message contains neither.
         ImportError: No library for the curve is installed.
     """
     _require_digest(digest)
@@ -39,10 +39,10 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 
 
 def recover_address(digest: bytes, signature: bytes) -> str:
-    """The address whose key made a signature.
+    """Returns the address whose key made a signature.
 
-    Any well-formed signature leads to *some* address: compare it with the one that is expected. As with Ethereum's own
-    recovery, s may lie in either half, so a signature has a twin; never use its bytes as an identity.
+    Any well-formed signature results in *some* address: compare it with the expected one. As in Ethereum's own
+    recovery, s may be in either half. So there are two valid signatures, and their bytes are not an identity.
 
     Args:
         digest: The 32 bytes that were signed.
@@ -53,7 +53,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
 
     Raises:
         MalformedSignature: Another length, another v, or numbers that belong to no point of the curve.
-        ValueError: The digest has another length.
+        ValueError: The digest does not have 32 bytes.
         ImportError: No library for the curve is installed.
     """
     _require_digest(digest)
@@ -75,7 +75,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
 
 
 def address_of_secret(secret: bytes) -> str:
-    """The address of a private key.
+    """Returns the address of a private key.
 
     Args:
         secret: 32 bytes.
@@ -84,7 +84,7 @@ def address_of_secret(secret: bytes) -> str:
         ``0x`` and 40 lower-case digits.
 
     Raises:
-        ValueError: The bytes are no private key; they are not repeated in the message.
+        ValueError: The bytes are not a private key. The message does not contain them.
         ImportError: No library for the curve is installed.
     """
     require_secret(secret)
@@ -95,7 +95,7 @@ def personal_digest(message: str | bytes) -> bytes:
     """The 32 bytes that a wallet signs for a personal message (EIP-191, version ``E``).
 
     Args:
-        message: A text, signed as UTF-8, or bytes.
+        message: A string, signed as UTF-8, or bytes.
     """
     body = message.encode() if isinstance(message, str) else message
     return keccak256(b"\x19Ethereum Signed Message:\n" + str(len(body)).encode() + body)

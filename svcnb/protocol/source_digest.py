@@ -1,7 +1,7 @@
-"""The root digest of a source of any size, wherever it is: in memory, in a file, or coming piece by piece.
+"""Root digest of a source of any size, in memory, in a file, or in a stream.
 
-Large inputs are hashed by several threads, since the leaves of the tree are independent and `hashlib` works without the
-interpreter lock; memory stays below 8 MiB at any size.
+Several threads hash large inputs, since the leaves of the tree are independent and `hashlib` releases the interpreter
+lock. Memory stays below 8 MiB at any size.
 
 Source: specification 1.3.
 """
@@ -25,22 +25,22 @@ from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 Progress = Callable[[int], object]
 """Called from the calling thread with the number of bytes hashed so far."""
 
-_THREADED_BYTES: Final = 1024 * 1024  # below, starting threads costs more than they gain
-_BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: taking it is nothing beside it, and it is soon over
-_BATCHES: Final = 4  # at least for each worker, so that no core has nothing to do for long at the end
-_READ_BYTES: Final = 2 * CID_CHUNK_BYTES  # read at once: stays in a core's cache, and more gains nothing
-_STREAM_BYTES: Final = 2 * CID_CHUNK_BYTES  # less for streams, whose batches are held in memory
+_THREADED_BYTES: Final = 1024 * 1024  # below this, starting threads takes longer than they save
+_BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: large compared to the overhead, and still short
+_BATCHES: Final = 4  # minimum for each worker, so that no core is idle for long at the end
+_READ_BYTES: Final = 2 * CID_CHUNK_BYTES  # read at once: fits into a core's cache, and more is not faster
+_STREAM_BYTES: Final = 2 * CID_CHUNK_BYTES  # less for streams, whose batches are kept in memory
 _MAX_WORKERS: Final = 8  # a buffer of 512 KiB each
-_MAX_STREAM_WORKERS: Final = 4  # two and a bit buffers of 512 KiB each
+_MAX_STREAM_WORKERS: Final = 4  # a little more than two buffers of 512 KiB each
 
 
 def of_memory(data: memoryview, progress: Progress | None) -> bytes:
-    """The root digest of what is in memory."""
+    """Returns the root digest of bytes in memory."""
     if progress is not None and not callable(progress):
         raise InvalidType(f"progress is a {type(progress).__name__}: expected a function of a number of bytes")
     size = len(data)
     if size < _THREADED_BYTES:
-        # As little as can be done: after a chunk, the processor's caches hold the chunk and none of what comes next.
+        # Does as little as possible: after a chunk, the processor's caches contain only the chunk.
         digest, _, _ = parent(leaves(data)) if size > CID_CHUNK_BYTES else leaf(data)
         if progress:
             progress(size)
@@ -49,7 +49,7 @@ def of_memory(data: memoryview, progress: Progress | None) -> bytes:
 
 
 def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress: Progress | None) -> bytes:
-    """The root digest of something with known size, whose batches can be hashed in any order."""
+    """Returns the root digest of data of known size, whose batches can be hashed in any order."""
     workers = min(cores(), _MAX_WORKERS)
     batch = min(_BATCH_BYTES, max(1, size // (workers * _BATCHES * CID_CHUNK_BYTES)) * CID_CHUNK_BYTES)
 
@@ -68,15 +68,15 @@ def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress:
 
 
 def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
-    """The root digest of a file's content.
+    """Returns the root digest of a file's content.
 
     Raises:
-        OSError: It cannot be read, or changes its size meanwhile.
+        OSError: It cannot be read, or its size changes during the read.
     """
     with Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         if not stat.S_ISREG(before.st_mode) or before.st_size < _THREADED_BYTES:
-            # Also files whose size the system does not know, such as those in /proc.
+            # This includes files without a known size, such as those in /proc.
             return of_stream(file.readinto, progress)
         root = _of_file(file, before.st_size, progress)
         if os.fstat(file.fileno()).st_size != before.st_size:
@@ -85,14 +85,14 @@ def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
 
 
 def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
-    # Read, not mapped: a mapped file that is cut short by somebody else kills the process. A buffer that a thread uses
-    # again and again stays in its core's cache, so the copy costs a few percent.
+    # Read, not mapped: if another process shortens a mapped file, this process crashes. A buffer that a thread reuses
+    # stays in its core's cache, so the copy costs only a few percent.
     own, lock = local(), Lock()
 
     def read_at(buffer: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
             return os.preadv(file.fileno(), [buffer], offset)
-        with lock:  # Windows has one position a file
+        with lock:  # Windows has one position per file
             file.seek(offset)
             return int(file.readinto(buffer) or 0)
 
@@ -122,7 +122,7 @@ def _changed(path: object) -> OSError:
 
 
 def reader(file: Any) -> Callable[[memoryview], int | None]:
-    """What fills a buffer from a binary file."""
+    """Returns a function that fills a buffer from a binary file."""
     if hasattr(file, "encoding") and hasattr(file, "read"):
         raise InvalidType("the file is open in text mode, and a CID is made of bytes: open it with 'rb'")
     if hasattr(file, "readinto"):
@@ -146,7 +146,7 @@ def _read_into(file: Any, buffer: memoryview) -> int | None:
 
 
 def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress | None) -> bytes:
-    """The root digest of what fills one buffer after another.
+    """Returns the root digest of a stream that fills one buffer after another.
 
     Raises:
         BlockingIOError: There is nothing to read yet.
@@ -158,7 +158,8 @@ def of_stream(readinto: Callable[[memoryview], int | None], progress: Progress |
     workers = min(cores(), _MAX_STREAM_WORKERS)
 
     def batches() -> Iterator[memoryview]:
-        # While one batch is filled, at most 2 * workers are with the threads: then the oldest buffer is free again.
+        # While one batch is filled, the threads have at most 2 * workers batches. After that the oldest buffer is free
+        # again.
         ring = [first, *(memoryview(bytearray(_STREAM_BYTES)) for _ in range(2 * workers))]
         yield first
         for turn in count(1):

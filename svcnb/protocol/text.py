@@ -1,4 +1,4 @@
-"""Text from other people, made safe for files, databases, XML and terminals."""
+"""Sanitising of untrusted text for files, databases, XML and terminals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 REPLACEMENT: Final = "\ufffd"
-"""REPLACEMENT CHARACTER, shown in place of what was taken out, so that two different names do not become equal."""
+"""REPLACEMENT CHARACTER, shown instead of removed characters, so that different names do not become equal."""
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS: Final = re.compile(
@@ -18,13 +18,13 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 
 
 def whole(text: str) -> str:
-    r"""A text in which every lone half of a surrogate pair is U+FFFD.
+    r"""Replaces every lone half of a surrogate pair with U+FFFD.
 
-    JavaScript's text may hold such halves and JSON carries them as escapes; UTF-8 has no bytes for them, so no
-    database, terminal or file takes them.
+    JavaScript strings can contain such halves, and JSON can contain them as escapes. UTF-8 has no encoding for them, so
+    databases, terminals and files reject them.
 
     Args:
-        text: Any text.
+        text: Any string.
 
     Example:
         >>> whole("half \ud83d") == "half \ufffd"
@@ -40,7 +40,7 @@ def xml_text(text: str) -> str:
     Source: XML 1.0, production 2 (Char).
 
     Args:
-        text: Any text.
+        text: Any string.
 
     Example:
         >>> xml_text("bell\x07\t") == "bell\ufffd\t"
@@ -56,7 +56,7 @@ def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
     and line feeds stay. Source: ECMA-48; Unicode Standard Annex 9.
 
     Args:
-        text: Any text.
+        text: Any string.
         replacement: What is shown instead of each such character.
 
     Example:

@@ -1,7 +1,7 @@
-"""The four typed-data envelopes that a wallet signs, and their digest.
+"""The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape never changes, only four values do: flow, address, chain and time. So type hash and domain separator are
-computed once and a digest costs two hashes. `svcnb.protocol.eip712` computes the same the long way, for any shape.
+The shape is fixed; only flow, address, chain and time vary. So type hash and domain separator are computed once, and a
+digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest step by step, for any shape.
 
 Source: specification 2 (typed-data envelope); EIP-712.
 """
@@ -30,7 +30,7 @@ _UINT256: Final = 1 << 256
 
 
 class Flow(StrEnum):
-    """What a signature is for: the ``primaryType`` of its envelope. A signature for one flow is refused by others."""
+    """Purpose of a signature: the ``primaryType`` of its envelope. Other flows reject the signature."""
 
     CREATE_WALLET = "CreateWallet"
     CONVERT_ACCOUNT = "ConvertAccount"
@@ -39,7 +39,7 @@ class Flow(StrEnum):
 
     @property
     def type_string(self) -> str:
-        """The text whose hash is the EIP-712 type hash."""
+        """The string whose hash is the EIP-712 type hash."""
         return f"{self.value}(address address,uint256 issuedAt)"
 
 
@@ -59,10 +59,10 @@ def envelope(
         vocabulary: Names of the service; the specification's when left out.
 
     Returns:
-        A dictionary of its own with the members types, primaryType, domain and message; numbers are decimal texts.
+        A new dictionary with the members types, primaryType, domain and message; numbers are decimal strings.
 
     Raises:
-        MalformedValue: No such flow, no address, or a number out of range.
+        MalformedValue: The flow is unknown, the address is invalid, or a number is out of range.
     """
     wanted = flow_of(flow)
     _require_range("chain_id", chain_id, _UINT256 - 1)
@@ -80,10 +80,10 @@ def envelope(
 
 
 def flow_of(name: Flow | str) -> Flow:
-    """The flow with a primaryType.
+    """Returns the flow with a primaryType.
 
     Raises:
-        MalformedValue: There is none.
+        MalformedValue: There is no such flow.
     """
     try:
         return Flow(name)
@@ -94,7 +94,7 @@ def flow_of(name: Flow | str) -> Flow:
 
 
 def canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
-    """The ``types`` member of a flow's envelope; the order of the fields is part of the type hash."""
+    """Returns the ``types`` member of a flow's envelope; the order of the fields is part of the type hash."""
     return {
         "EIP712Domain": [{"name": name, "type": kind} for name, kind in DOMAIN_FIELDS],
         flow.value: [{"name": name, "type": kind} for name, kind in MESSAGE_FIELDS],
@@ -114,7 +114,7 @@ def _require_range(name: str, number: object, most: int) -> None:
 def envelope_digest(
     flow: Flow, address: str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> bytes:
-    """The 32 bytes that a wallet signs for a flow.
+    """Returns the 32 bytes that a wallet signs for a flow.
 
     Args:
         flow: What the signature is for.
@@ -124,7 +124,7 @@ def envelope_digest(
         vocabulary: Names of the service; the specification's when left out.
 
     Raises:
-        MalformedAddress: No address.
+        MalformedAddress: Not an address.
     """
     domain = (vocabulary or _DEFAULT).domain_name
     return message_digest(
@@ -134,7 +134,7 @@ def envelope_digest(
 
 @lru_cache(maxsize=64)
 def domain_separator(domain_name: str, chain_id: int) -> bytes:
-    """Hash of the domain: service, version and chain, 32 bytes."""
+    """Returns the hash of the domain: service, version and chain, 32 bytes."""
     return keccak256(
         keccak256(DOMAIN_TYPE.encode())
         + keccak256(domain_name.encode())
@@ -145,11 +145,11 @@ def domain_separator(domain_name: str, chain_id: int) -> bytes:
 
 @lru_cache(maxsize=len(Flow))
 def type_hash(flow: Flow) -> bytes:
-    """Hash of the flow's type string, 32 bytes."""
+    """Returns the hash of the flow's type string, 32 bytes."""
     return keccak256(flow.type_string.encode())
 
 
 def message_digest(flow: Flow, address: bytes, separator: bytes, issued_at: int) -> bytes:
-    """`envelope_digest` for an address of 20 bytes and a `domain_separator` that are known already."""
+    """Returns the `envelope_digest` for an address of 20 bytes and a computed `domain_separator`."""
     message = keccak256(type_hash(flow) + _ADDRESS_PADDING + address + issued_at.to_bytes(32, "big"))
     return keccak256(_PREFIX + separator + message)

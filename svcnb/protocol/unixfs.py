@@ -1,11 +1,11 @@
-"""The tree of blocks that a file becomes in IPFS, reduced to what its root hash needs.
+"""Root hash of the block tree of a file in IPFS.
 
 A file is cut into chunks of 256 KiB. Each chunk is wrapped in a UnixFS message inside a dag-pb node (a leaf). While
 more than one node is left, every 174 of them get a parent that lists their hashes and sizes (the balanced layout). A
 file of one chunk is its leaf.
 
-Nothing is kept but one hash and two sizes a node, and nodes are dropped as soon as their parent is made: a file of any
-size needs a few hundred entries.
+Only one hash and two sizes are kept for each node. Nodes are deleted as soon as their parent exists. So a file of any
+size needs only a few hundred entries.
 
 Source: specification 1.3; UnixFS and dag-pb specifications for the byte forms.
 """
@@ -34,15 +34,15 @@ _FILE_DATA: Final = b"\x12"
 _FILE_SIZE: Final = b"\x18"
 _FILE_BLOCK_SIZE: Final = b"\x20"
 
-_EMPTY: Final = sha256()  # copied: a new one makes OpenSSL look for the method each time
+_EMPTY: Final = sha256()  # copied, since for a new one OpenSSL searches for the method each time
 
 Node = tuple[bytes, int, int]
-"""A block of the tree: SHA-256 of its bytes, bytes of the file below it, bytes of its block and all blocks below it."""
+"""Block of the tree: its SHA-256, number of file bytes below it, and bytes of all blocks from it downwards."""
 
 
-@lru_cache(maxsize=256)  # most nodes of a tree have the same few sizes
+@lru_cache(maxsize=256)  # most nodes of a tree share a few sizes
 def varint(number: int) -> bytes:
-    """An unsigned number in base 128, lowest group first, as protobuf writes it."""
+    """Encodes an unsigned number in base 128, lowest group first, like protobuf."""
     groups = bytearray()
     while number > _GROUP:
         groups.append(number & _GROUP | _MORE)
@@ -53,7 +53,7 @@ def varint(number: int) -> bytes:
 
 @lru_cache(maxsize=256)
 def _around(size: int) -> tuple[bytes, bytes]:
-    """What stands before and after a chunk of ``size`` bytes in its leaf."""
+    """Returns the bytes before and after a chunk of ``size`` bytes in its leaf."""
     length = varint(size)
     head = _FILE + _FILE_DATA + length if size else _FILE
     tail = _FILE_SIZE + length
@@ -61,7 +61,7 @@ def _around(size: int) -> tuple[bytes, bytes]:
 
 
 def leaf(chunk: Bytes) -> Node:
-    """The node of a chunk of at most 256 KiB."""
+    """Returns the node of a chunk of at most 256 KiB."""
     size = len(chunk)
     head, tail = _around(size)
     block = _EMPTY.copy()
@@ -77,14 +77,14 @@ _FULL_BEGUN: Final = sha256(_FULL_HEAD)
 
 
 def leaves(data: memoryview) -> list[Node]:
-    """The nodes of what begins where a chunk begins, and ends where one ends or with the file.
+    """Returns the nodes of data that begins and ends at chunk boundaries, or ends with the file.
 
-    Chunks are hashed where they lie, without the interpreter lock, so threads can do this side by side.
+    Chunks are hashed in place, without the interpreter lock, so threads can do this in parallel.
     """
     found: list[Node] = []
     whole = len(data) - len(data) % CID_CHUNK_BYTES
-    # A chunk leaves little else in the processor's caches, so what runs between two of them runs cold: a call less, and
-    # a copied state instead of a new one, count for several times what they do elsewhere.
+    # A chunk fills the processor's caches, so the code between two chunks runs with cold caches. There, one call less
+    # and a copied state instead of a new one save several times as much as elsewhere.
     for at in range(0, whole, CID_CHUNK_BYTES):
         block = _FULL_BEGUN.copy()
         block.update(data[at : at + CID_CHUNK_BYTES])
@@ -97,14 +97,14 @@ def leaves(data: memoryview) -> list[Node]:
 
 @lru_cache(maxsize=256)
 def _link_around(file_bytes: int, dag_bytes: int) -> tuple[bytes, bytes, bytes]:
-    """What stands before and after a node's digest in its parent, and the node's size further on."""
+    """Returns the bytes before and after a node's digest in its parent, and the node's size further on."""
     tail = _LINK_NO_NAME_SIZE + varint(dag_bytes)
     length = varint(len(_LINK_HASH) + _EMPTY.digest_size + len(tail))
     return _NODE_LINK + length + _LINK_HASH, tail, _FILE_BLOCK_SIZE + varint(file_bytes)
 
 
 def parent(children: list[Node]) -> Node:
-    """The node above one to 174 nodes."""
+    """Returns the parent of one to 174 nodes."""
     parts: list[bytes] = []
     sizes: list[bytes] = []
     file_bytes = dag_bytes = 0
@@ -123,7 +123,7 @@ def parent(children: list[Node]) -> Node:
 
 
 class Tree:
-    """Takes leaves in the order of the file and gives the hash of the root.
+    """Tree that takes leaves in the order of the file and returns the hash of the root.
 
     Attributes:
         file_bytes: Bytes of the file in the leaves so far.
@@ -138,7 +138,7 @@ class Tree:
     __slots__ = ("_levels", "file_bytes")
 
     def __init__(self) -> None:
-        # Nodes that still wait for their parent: leaves first, then the level above, and so on.
+        # Nodes without a parent yet: leaves first, then the level above, and so on.
         self._levels: list[list[Node]] = [[]]
         self.file_bytes = 0
 
@@ -158,7 +158,7 @@ class Tree:
             self._add(parent(waiting), level + 1)
 
     def digest(self) -> bytes:
-        """The root's hash over all leaves added so far, 32 bytes; leaves may still be added afterwards.
+        """Returns the root's hash over all leaves so far, 32 bytes; leaves may still be added afterwards.
 
         Raises:
             ValueError: There is no leaf; an empty file has one, over no bytes.
@@ -174,7 +174,7 @@ class Tree:
         return digest
 
     def copy(self) -> Tree:
-        """A tree that grows apart from this one."""
+        """Returns an independent copy of the tree."""
         twin = Tree()
         twin._levels = [list(level) for level in self._levels]
         twin.file_bytes = self.file_bytes

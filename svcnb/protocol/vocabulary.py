@@ -1,7 +1,7 @@
-"""The one place where the service's and the payment processor's names are spelled.
+"""Names of the interface, derived from those of the service and of the payment processor.
 
-The specification writes ``svc`` where an identifier carries the maker's name and ``processor`` where it carries the
-payment processor's. Every such identifier is derived here, so one setting moves client and emulator to other names.
+The specification writes ``svc`` in identifiers with the vendor's name, and ``processor`` in those with the payment
+processor's name. Every such identifier is derived here, so one setting changes the names in client and emulator.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]{0,31}\Z")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The two names from which all names of the interface follow.
+    """The two names from which all names of the interface are derived.
 
     Args:
         service: Lower-case name of the service, for example ``svc``.
@@ -54,32 +54,32 @@ class Vocabulary:
 
     @cached_property
     def action_id_path(self) -> str:
-        """Path that answers the CID of a source."""
+        """Path that returns the CID of a source."""
         return f"/get_{self.service}_action_ipfs_id"
 
     @cached_property
     def action_limits_path(self) -> str:
-        """Path that answers the execution limits."""
+        """Path that returns the execution limits."""
         return f"/get_{self.service}_action_client_config"
 
     @cached_property
     def processor_config_path(self) -> str:
-        """Path that answers the processor's publishable key."""
+        """Path that returns the processor's publishable key."""
         return f"/billing/{self.processor}_config"
 
     @cached_property
     def privacy_suffix(self) -> str:
-        """Suffix of a request id when the caller asked for privacy mode."""
+        """Suffix of a request id when the caller requested privacy mode."""
         return f"_{self.service}_privacy_mode"
 
     @cached_property
     def privacy_header(self) -> str:
-        """Request header that asks for privacy mode."""
+        """Request header that requests privacy mode."""
         return f"X-{self.namespace}-Privacy-Mode"
 
     @cached_property
     def health_member(self) -> str:
-        """Member of the health answer that tells whether the action runtime can be reached."""
+        """Member of the health response that shows whether the action runtime can be reached."""
         return f"{self.service}_actions_reachable"
 
     @cached_property
@@ -111,22 +111,22 @@ class Vocabulary:
 
     @cached_property
     def private_key_function(self) -> str:
-        """Runtime function that answers a wallet's private key; the same under every name."""
+        """Runtime function that returns a wallet's private key; the same under every name."""
         return "getPrivateKey"
 
     @cached_property
     def action_private_key_function(self) -> str:
-        """Runtime function that answers the action's own private key."""
+        """Runtime function that returns the action's own private key."""
         return f"get{self.namespace}ActionPrivateKey"
 
     @cached_property
     def action_public_key_function(self) -> str:
-        """Runtime function that answers the public key of any action."""
+        """Runtime function that returns the public key of any action."""
         return f"get{self.namespace}ActionPublicKey"
 
     @cached_property
     def action_wallet_address_function(self) -> str:
-        """Runtime function that answers the wallet address of any action."""
+        """Runtime function that returns the wallet address of any action."""
         return f"get{self.namespace}ActionWalletAddress"
 
     # --- signatures and keys ------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Vocabulary:
 
     @cached_property
     def action_key_prefix(self) -> str:
-        """Text set before a CID when an action's key is derived."""
+        """Prefix of the CID when an action's key is derived."""
         return f"{self.service}_action_"
 
     @cached_property
@@ -155,10 +155,10 @@ class Vocabulary:
 
     @cached_property
     def account_address_member(self) -> str:
-        """Member of a trigger that names the account's address."""
+        """Member of a trigger with the account's address."""
         return f"{self.service}_account_address"
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Header in which the processor signs its webhooks; kept for actions that verify it."""
+        """Header with the processor's signature of its webhooks; kept for actions that verify it."""
         return f"{self.processor}-signature"

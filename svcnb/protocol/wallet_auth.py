@@ -1,4 +1,4 @@
-"""The header by which a wallet, instead of a key, opens the billing endpoints.
+"""Header with which a wallet, instead of a key, is authenticated at the billing endpoints.
 
 Its value is the standard base64 of the UTF-8 JSON ``{"typed_data": ..., "signature": "0x..."}`` with an envelope of
 the flow `svcnb.protocol.typed_data.Flow.BILLING_AUTH`.
@@ -18,12 +18,12 @@ from svcnb.protocol.nesting import parse
 HEADER: Final = "X-Wallet-Auth"
 
 _MAX_BRACKETS: Final = 500
-"""An envelope has nine. Without a bound, a nested header could end a process in which a library raised the recursion
+"""An envelope has nine. Without a limit, a nested header could crash a process in which a library raised the recursion
 limit."""
 
 
 class WalletAuth(NamedTuple):
-    """What the header carries.
+    """Content of the header.
 
     Attributes:
         typed_data: The envelope, as an object or as JSON text of one.
@@ -49,11 +49,11 @@ def decode_wallet_auth(value: str) -> WalletAuth | None:
     """Reads the header's value.
 
     Args:
-        value: What was received.
+        value: The received value.
 
     Returns:
-        Envelope and signature, neither of them checked; None when this is not the header of a wallet, so that a
-        server looks for a key instead.
+        Envelope and signature, both unchecked. None when this is not the header of a wallet; a server then checks for a
+        key.
     """
     try:
         text = base64.b64decode(value.strip(), validate=True).decode()

@@ -1,8 +1,8 @@
-"""The parts that are no Python: where they are, and what to do when one is missing.
+"""External tools: their locations, and errors with instructions if one is missing.
 
-Deno comes as a wheel. The chain node and the Solidity compiler come from npm through Deno, once, into a cache of the
-user (`svcnb fetch`); after that nothing here touches the network. Both the emulator and the launcher stand on this
-module, so it imports nothing but the standard library.
+Deno is installed as a wheel. Deno downloads the chain node and the Solidity compiler from npm once, into a cache of the
+user (`svcnb fetch`). After that, this module does not use the network. Both the emulator and the launcher import this
+module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PYODIDE_LOCK = Path(__file__).with_name("pyodide.lock")
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
-# What a Deno child may see of our environment: enough to find certificates, proxies and temporary files, no more.
+# Environment variables for a Deno child process: only those for certificates, proxies and temporary files.
 _PASSED_ON = (
     "DENO_CERT",
     "DENO_TLS_CA_STORE",
@@ -48,11 +48,11 @@ _PASSED_ON = (
 
 
 class PartMissing(SvcnbError, RuntimeError):
-    """A part that the emulator starts as its own process is not on this machine.
+    """A tool that the emulator starts as its own process is not installed on this machine.
 
     Args:
         part: Its name, for example ``anvil``.
-        detail: Where it was looked for.
+        detail: Where it was searched.
         hint: The next step, a command where possible.
     """
 
@@ -63,7 +63,7 @@ class PartMissing(SvcnbError, RuntimeError):
 
 
 def cache_folder() -> Path:
-    """The folder of fetched parts.
+    """Returns the folder of downloaded tools.
 
     Returns:
         ``$SVC_CACHE``, else ``svcnb`` in the user's cache folder of this system. It may not exist yet.
@@ -80,31 +80,31 @@ def cache_folder() -> Path:
 
 
 def deno_folder() -> Path:
-    """Deno's own cache (``DENO_DIR``) for the fetched parts, apart from the user's."""
+    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools, separate from the user's."""
     return cache_folder() / "deno"
 
 
 def deno_environment() -> dict[str, str]:
-    """A reduced environment for a Deno child.
+    """Returns a reduced environment for a Deno child process.
 
     Returns:
         Certificates, proxies and folders of this process, Deno's cache set to `deno_folder`, no colours, no update
-        check. Nothing else is passed on, so no secret of the caller reaches a child.
+        check. Nothing else is included, so no secret of the caller reaches a child process.
     """
     kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
-    # Besides the public authorities also those of this system: a workplace behind a private one just works.
+    # Besides the public authorities also those of this system, so that private ones work without configuration.
     kept.setdefault("DENO_TLS_CA_STORE", "system,mozilla")
     return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
 
 
 def deno() -> Path:
-    """The Deno binary.
+    """Returns the Deno binary.
 
     Returns:
-        ``$SVC_DENO``, else the one of the ``deno`` wheel beside this Python, else ``deno`` on the PATH.
+        ``$SVC_DENO``, else the one of the ``deno`` wheel of this Python, else ``deno`` on the PATH.
 
     Raises:
-        PartMissing: There is none; the hint names the extra that brings it.
+        PartMissing: There is none; the hint names the extra that installs it.
     """
     if chosen := os.environ.get("SVC_DENO"):
         return _existing("deno", Path(chosen), "Correct SVC_DENO, or unset it to use the wheel.")
@@ -128,13 +128,13 @@ def deno() -> Path:
 
 
 def anvil() -> Path:
-    """The chain node.
+    """Returns the chain node.
 
     Returns:
-        ``$SVC_ANVIL``, else the fetched one.
+        ``$SVC_ANVIL``, else the downloaded one.
 
     Raises:
-        PartMissing: It has not been fetched yet.
+        PartMissing: It has not been downloaded yet.
     """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
@@ -142,20 +142,20 @@ def anvil() -> Path:
 
 
 def anvil_path() -> Path:
-    """Where `svcnb fetch` puts the chain node, whether or not it is there."""
+    """Returns the path of the chain node for `svcnb fetch`, whether or not it exists."""
     return cache_folder() / f"anvil-{ANVIL_VERSION}" / ("anvil.exe" if sys.platform == "win32" else "anvil")
 
 
 def solc_fetched() -> bool:
-    """Whether the Solidity compiler (needed only to rebuild the contract) is in Deno's cache."""
+    """Returns whether the Solidity compiler (needed only to rebuild the contract) is in Deno's cache."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 
 def safe_artifacts() -> Path:
-    """Compiled contracts of a real multi-signature wallet (Safe), which the tests deploy.
+    """Returns the folder of compiled contracts of a real multi-signature wallet (Safe), which the tests deploy.
 
     Raises:
-        PartMissing: They have not been fetched yet.
+        PartMissing: They have not been downloaded yet.
     """
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:

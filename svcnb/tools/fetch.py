@@ -1,9 +1,9 @@
-"""Brings the fetched parts into the user's cache, checked by hash.
+"""Download of external tools into the user's cache, checked by hash.
 
-Deno downloads from npm and compares every archive with a lock file of its own here (Deno fetches all that a lock names,
-so each part has one). Where the hash of the chain node's unpacked binary is known, that is compared as well; elsewhere
-the archive is downloaded again, because Deno trusts its cache without comparing. A platform without a lock file is
-refused. Two processes may fetch at the same time: the binary appears by one atomic rename.
+Deno downloads from npm and compares every archive with a lock file in this folder. Deno downloads everything in a lock
+file, so each tool has its own. If the hash of the chain node's unpacked binary is known, it is compared as well.
+Otherwise the archive is downloaded again, because Deno trusts its cache without a check. A platform without a lock file
+is not supported. Two processes may download at the same time: the binary appears by one atomic rename.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
 class PartCorrupt(SvcnbError, RuntimeError):
-    """A fetched file is not the one that was expected. It has not been kept."""
+    """A downloaded file is not the expected one. It was not kept."""
 
 
 def platform_name() -> str:
-    """This machine in the words of the node's packages, for example ``linux-amd64``.
+    """Returns the name of this platform in the node's packages, for example ``linux-amd64``.
 
     Raises:
         PartMissing: There is no package for this machine.
@@ -67,7 +67,7 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Lock file with the hash of the chain node's archive for one platform.
+    """Returns the lock file with the hash of the chain node's archive for one platform.
 
     Args:
         platform: As `platform_name` returns it.
@@ -86,17 +86,17 @@ def anvil_lock(platform: str) -> Path:
 
 
 def fetch_anvil(report: Callable[[str], None]) -> Path:
-    """Fetches the chain node unless it is there.
+    """Downloads the chain node unless it exists.
 
     Args:
-        report: Called with one line for each thing that is done.
+        report: Called with one line for each step.
 
     Returns:
         The binary.
 
     Raises:
-        PartMissing: It cannot be downloaded; the text holds what Deno said.
-        PartCorrupt: It was downloaded, and is not what was expected.
+        PartMissing: It cannot be downloaded; the message contains Deno's output.
+        PartCorrupt: It was downloaded, but is not the expected file.
     """
     target = anvil_path()
     name = platform_name()
@@ -118,13 +118,13 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Fetches the Solidity compiler into Deno's cache unless it is there; only rebuilding the contract needs it.
+    """Downloads the Solidity compiler into Deno's cache unless it exists. Only rebuilding the contract needs it.
 
     Args:
-        report: Called with one line for each thing that is done.
+        report: Called with one line for each step.
 
     Raises:
-        PartMissing: It cannot be downloaded; the text holds what Deno said.
+        PartMissing: It cannot be downloaded; the message contains Deno's output.
     """
     if solc_fetched():
         report(f"solc {SOLC_VERSION} is here: {deno_folder()}")
@@ -135,13 +135,13 @@ def fetch_solc(report: Callable[[str], None]) -> None:
 
 
 def fetch_safe(report: Callable[[str], None]) -> None:
-    """Fetches the contracts of a multi-signature wallet into Deno's cache unless they are there; for the tests.
+    """Downloads the contracts of a multi-signature wallet into Deno's cache unless they exist, for the tests.
 
     Args:
-        report: Called with one line for each thing that is done.
+        report: Called with one line for each step.
 
     Raises:
-        PartMissing: They cannot be downloaded; the text holds what Deno said.
+        PartMissing: They cannot be downloaded; the message contains Deno's output.
     """
     try:
         report(f"safe-contracts {SAFE_VERSION} are here: {safe_artifacts()}")
@@ -152,16 +152,16 @@ def fetch_safe(report: Callable[[str], None]) -> None:
 
 
 def fetch_pyodide(report: Callable[[str], None]) -> Path:
-    """Fetches the Python interpreter of browsers into Deno's cache unless it is there; for the site of `svcnb lite`.
+    """Downloads the Python interpreter for browsers into Deno's cache unless it exists, for `svcnb lite`.
 
     Args:
-        report: Called with one line for each thing that is done.
+        report: Called with one line for each step.
 
     Returns:
         Its folder.
 
     Raises:
-        PartMissing: It cannot be downloaded; the text holds what Deno wrote.
+        PartMissing: It cannot be downloaded; the message contains Deno's output.
     """
     where = f"npm/*/pyodide/{PYODIDE_VERSION}"
     if not any(deno_folder().glob(f"{where}/pyodide-lock.json")):

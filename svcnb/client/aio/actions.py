@@ -26,7 +26,7 @@ class AsyncActions(AsyncResource):
 
         Args:
             action: An action, a source or a raw CID.
-            name: What people call it; an `Action`'s own name when left out.
+            name: Its name; an `Action`'s own name when left out.
             description: What it does; likewise.
 
         Raises:
@@ -38,7 +38,7 @@ class AsyncActions(AsyncResource):
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes name or description of a registered action; what is left out stays. Costs one cent.
+        """Changes name or description of a registered action; omitted values stay. Costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -75,9 +75,9 @@ class AsyncActions(AsyncResource):
         return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """Walks through the actions page by page; for accounts with very many. Free."""
+        """Iterates over the actions page by page, for accounts with very many. Free."""
         return self._iterate(lambda number: page(number, group=group))
 
     async def cid(self, source: str | Action) -> str:
-        """Asks the service for the CID of a source; `svcnb.cid` computes the same without asking. Free, no key."""
+        """Asks the service for the CID of a source; `svcnb.cid` computes the same locally. Free, needs no key."""
         return await self._do(cid(source))

@@ -18,7 +18,7 @@ from svcnb.client.resources.billing import (
 
 
 class AsyncBilling(AsyncResource):
-    """Credit and payments. All keys of an account share one credit; all calls here are free."""
+    """Credit and payments. All keys of an account share one credit. All calls here are free."""
 
     async def balance(self) -> Balance:
         """Returns the credit of the account."""
@@ -27,18 +27,19 @@ class AsyncBilling(AsyncResource):
     async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        Beside an emulator the payment is made at its local processor, and this returns once it is credited. Beside a
-        real service a person must pay: this returns the payment with status ``waiting``, and `wait` finishes it.
+        With an emulator, its local processor makes the payment, and this method returns once it is credited. With a
+        real service, a person must pay: this method returns the payment with status ``waiting``, and `wait` finishes
+        it.
 
         Args:
             amount_cents: Cents, at least 500.
-            method: ``card`` or ``crypto``; crypto takes the minutes that its chain takes.
+            method: ``card`` or ``crypto``; crypto takes some minutes, depending on its chain.
             timeout: Seconds to wait for the credit.
 
         Raises:
             InvalidArgument: Less than 500 cents.
             PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time; the payment may still be waited for.
+            TimedOut: It was not collected in time; `wait` can still finish the payment.
         """
         return await self._do(top_up(amount_cents, method, timeout))
 
@@ -47,7 +48,7 @@ class AsyncBilling(AsyncResource):
 
         Args:
             amount_cents: Cents, at least 500.
-            method: How it will be paid; only remembered.
+            method: How it will be paid; only stored with the payment.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 
@@ -58,7 +59,7 @@ class AsyncBilling(AsyncResource):
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: Not collected yet, credited already, or another account's.
+            BadRequest: The payment is not collected yet, already credited, or belongs to another account.
         """
         return await self._do(confirm(payment))
 
@@ -76,13 +77,13 @@ class AsyncBilling(AsyncResource):
         return await self._do(wait(payment, timeout))
 
     async def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page for a payment, where a person picks how it goes.
+        """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address holds the payment's secret: open it, and keep it out of saved outputs. None beside a real service,
-        whose processor has a client library of its own.
+        The address contains the payment's secret: open it, and keep it out of saved outputs. Returns None with a real
+        service, whose processor has its own client library.
         """
         return await self._do(pay_page(self._session.config, payment))
 
     async def publishable_key(self) -> str:
-        """Returns the processor's publishable key, starts with ``pk_``. No key needed."""
+        """Returns the processor's publishable key, which starts with ``pk_``. Needs no key."""
         return await self._do(publishable_key())

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecuredAccount(KnownAccount):
-    """An account that a wallet owns: everything about it is on chain, and every change is a transaction it signs.
+    """Account that a wallet owns. All its data is on chain, and every change is a transaction that it signs.
 
-    Made by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
+    Returned by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
     """
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
@@ -49,7 +49,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def usage_keys(self) -> AsyncOnChainUsageKeys:
-        """Usage keys: credentials that run actions over HTTP."""
+        """Usage keys: restricted API keys that run actions over HTTP."""
         return AsyncOnChainUsageKeys(self._session, self._account)
 
     @cached_property
@@ -59,52 +59,52 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def actions(self) -> AsyncOnChainActions:
-        """Actions that the account knows by name."""
+        """Actions that are registered in the account under a name."""
         return AsyncOnChainActions(self._session, self._account)
 
     @cached_property
     def billing(self) -> AsyncBilling:
-        """Credit and payments; the owner's signature stands in for a key. Free."""
+        """Credit and payments; the owner's signature replaces a key. Free."""
         return AsyncWalletBilling(self._session, self._account)
 
     async def describe(self) -> OnChain:
-        """Returns the account as it stands on chain: owner, who pays, and how much of everything."""
+        """Returns the account's state on chain: its owner, the wallet that pays, and the number of its objects."""
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key may run an action with a wallet, or which link is missing and what repairs it.
+        """Explains why a usage key may run an action with a wallet, or what is missing and how to fix it.
 
-        Read from the contract, so free, and needs no key. The repairs are transactions of the owner.
+        Reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
 
         Args:
             key: A usage key, its text or its hash.
             action: The action, its source, CID or hashed CID.
-            wallet: The wallet that the action wants to use; None to explain the run alone.
+            wallet: The wallet that the action uses; None to explain the run alone.
 
         Raises:
-            InvalidArgument: One of them names nothing, or everything.
+            InvalidArgument: One of them does not name exactly one object.
         """
         return await self._do(explain_flow.explain(self._account, key, action, wallet))
 
     async def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Hands the account to another wallet, for good. Everything in it stays, the credit too.
+        """Transfers the account to another wallet. Irreversible. Everything in it stays, including the credit.
 
-        Afterwards this object can only read: open the account with its new owner.
+        Afterwards this object can only read. Open the account with its new owner to change it.
 
         Args:
-            to: The new owner, or its address. A wallet that was ever admin of an account is refused.
-            confirm: Without it nothing is sent, and the error lists what will happen.
+            to: The new owner, or its address. A wallet that was ever admin of an account is rejected.
+            confirm: Required. Without it nothing is sent, and the error lists the consequences.
 
         Raises:
-            NotConfirmed: ``confirm`` was not given.
+            NotConfirmed: ``confirm`` is not True.
             ChainError: The contract refused, in the order of specification 5.8.
         """
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns everything that happened to the account, oldest first; ``.to_frame()`` makes a frame of it.
+        """Returns the history of the account, oldest first; ``.to_frame()`` returns it as a frame.
 
-        Names and initial contents come from the transactions' call data, since events carry neither. Renaming groups,
+        Names and initial contents come from the transactions' call data, since events contain neither. Renaming groups,
         actions and keys emits no event and is not listed.
 
         Args:
@@ -113,7 +113,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(audit(self._account, until_block))
 
     async def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
-        """Returns everything that is permitted, as the events add up to it; at the end of a block if one is given.
+        """Returns all permissions, computed from the events; at the end of a block if one is given.
 
         Args:
             until_block: The last block that counts; all when None.
@@ -121,7 +121,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(permissions(self._account, until_block))
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Returns which permissions came and went between the ends of two blocks.
+        """Returns which permissions were added and removed between the ends of two blocks.
 
         Args:
             first: The earlier block.
@@ -131,7 +131,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
 
 class AsyncWalletBilling(AsyncBilling):
-    """`svcnb.client.resources.billing.Billing`, opened by the owner's signature."""
+    """`svcnb.client.resources.billing.Billing`, authenticated by the owner's signature."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
         from svcnb.client.chain_secured.wallet_auth import WalletAuth

@@ -11,26 +11,26 @@ from svcnb.client.resources.node import admin_payer, chain_config, health, limit
 
 
 class AsyncNode(AsyncResource):
-    """The node that answers: its chain, limits, payers, version and health. All free, no key needed."""
+    """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
 
     async def chain_config(self) -> ChainConfig:
-        """Returns the chain that accounts live on, and the address of the contract."""
+        """Returns the chain with the accounts, and the address of the contract."""
         return await self._do(chain_config())
 
     async def version(self) -> Version:
-        """Returns which program answers."""
+        """Returns the version of the service's program."""
         return await self._do(version())
 
     async def health(self) -> Health:
-        """Returns whether the node can work just now; does not raise when it cannot."""
+        """Returns the health of the node; does not raise when it is unhealthy."""
         return await self._do(health())
 
     async def limits(self) -> Limits:
-        """Returns what one execution may use."""
+        """Returns the limits of one execution."""
         return await self._do(limits())
 
     async def payers(self) -> list[str]:
-        """Returns the addresses that relay the writes of accounts in API mode."""
+        """Returns the addresses that send the writes of accounts in API mode."""
         return await self._do(payers())
 
     async def admin_payer(self) -> str:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class AsyncWallets(AsyncResource):
-    """Wallets: create and list them. Their keys never leave the service, save to an action permitted to use them."""
+    """Wallets: create and list them. Only actions that are permitted to use a wallet receive its key."""
 
     async def create(self) -> Wallet:
         """Creates a wallet and registers it in the account. Costs one cent.
 
-        Never repeated when it is unknown whether it arrived.
+        Not repeated when it is unknown whether the request arrived.
 
         Raises:
             OutOfCredit: The account cannot pay.
@@ -33,7 +33,7 @@ class AsyncWallets(AsyncResource):
         """Returns all wallets of the account, or those a group permits. Free.
 
         Args:
-            group: Only wallets of this group. The zero address stands for every wallet.
+            group: Only wallets of this group. The zero address means every wallet.
         """
         return await self._do(listing(group))
 
@@ -50,5 +50,5 @@ class AsyncWallets(AsyncResource):
         return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """Walks through the wallets page by page; for accounts with very many. Free."""
+        """Iterates over the wallets page by page, for accounts with very many. Free."""
         return self._iterate(lambda number: page(number, group=group))

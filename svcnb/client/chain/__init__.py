@@ -1,7 +1,7 @@
-"""The AccountConfig contract over JSON-RPC: reads, simulated and explained writes, events, history.
+"""The AccountConfig contract over JSON-RPC: reads, writes with simulation and explanation, events, history.
 
-Everything is a flow (`svcnb.client.calls`), so it has no input or output of its own, needs no library of its own, and
-serves the synchronous and the asynchronous client alike. Only signing a transaction needs the extra ``chain``.
+All operations are flows (`svcnb.client.calls`), which perform no input or output themselves. They need no additional
+library, and both clients use them. Only signing a transaction needs the extra ``chain``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chain that a service's accounts live on: where it is, what time it is there, what its contract answers."""
+"""Access to the chain of a service's accounts: its node, its time, and calls of its contract."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from svcnb.protocol.abi import AbiError
 from svcnb.protocol.contract import function, functions
 
 SKEW_WARNING_S: Final = 120.0
-"""From here on a wrong clock is worth a warning: signatures live 300 seconds either way (specification 5.6.7)."""
+"""Clock difference that causes a warning: signatures are valid for 300 seconds either way (specification 5.6.7)."""
 
 _ZERO: Final = "0x" + "00" * 20
 
@@ -31,7 +31,7 @@ class ClockSkew(UserWarning):
 
 
 class ChainAccess:
-    """What one client knows about the chain. Remembers what cannot change.
+    """Chain access of one client. Caches what cannot change.
 
     Args:
         config: The client's settings.
@@ -47,16 +47,16 @@ class ChainAccess:
     # --- where and when -----------------------------------------------------------------------------------------
 
     def node(self) -> Flow[ChainConfig]:
-        """Chain id and contract, by the service's own word."""
+        """Chain id and contract, as the service reports them."""
         if self._node is None:
             self._node = yield from node.chain_config()
         return self._node
 
     def url(self) -> Flow[str]:
-        """Address of a node: the client's ``rpc_url``, else the one that the service tells.
+        """Address of a node: the client's ``rpc_url``, else the one that the service reports.
 
         Raises:
-            ConfigError: Neither is known.
+            ConfigError: Neither is set.
         """
         told = self.config.rpc_url or (yield from self.node()).rpc_url
         if not told:
@@ -68,9 +68,9 @@ class ChainAccess:
         return told
 
     def time(self) -> Flow[int]:
-        """The service's time in whole Unix seconds, by the header of a fresh answer.
+        """The service's time in whole Unix seconds, from the header of a new response.
 
-        Asked anew each time: it costs one free call, and a signature with a wrong time is worthless.
+        Not cached: it takes one free call, and a signature with a wrong time is useless.
         """
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
@@ -80,12 +80,14 @@ class ChainAccess:
         except (KeyError, ValueError, TypeError):
             _, here = yield from now()
             return int(here)
-        # The header counts whole seconds; its middle, half-way through the exchange, is the best guess.
+        # The header counts whole seconds. The best estimate is the middle of that second, half-way through the
+        # exchange.
         self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
         return int(told)
 
     def _warn_of(self, skew: float) -> None:
-        # Where service and client share a machine they share its clock: the service's was set on purpose.
+        # On one machine, service and client have the same clock. A difference means that the service's clock was set on
+        # purpose.
         own = is_loopback(urlsplit(self.config.base_url).hostname or "")
         if abs(skew) > SKEW_WARNING_S and not own and not self._warned:
             self._warned = True
@@ -96,27 +98,27 @@ class ChainAccess:
                 stacklevel=2,
             )
 
-    # --- asking -------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------
 
     def rpc(self, method: str, *params: Any) -> Flow[Any]:
-        """Asks the chain's node; see `svcnb.client.chain.rpc.request`."""
+        """Sends a request to the chain's node; see `svcnb.client.chain.rpc.request`."""
         return (yield from rpc.request((yield from self.url()), method, params))
 
     def batch(self, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[Any]]:
-        """Asks the chain's node many things; see `svcnb.client.chain.rpc.batch`."""
+        """Sends many requests to the chain's node; see `svcnb.client.chain.rpc.batch`."""
         return (yield from rpc.batch((yield from self.url()), requests))
 
     def view(self, name: str, *arguments: Any, sender: str = _ZERO, block: int | None = None) -> Flow[Any]:
-        """Calls a function of the contract without sending anything, and returns what it answers.
+        """Calls a function of the contract without a transaction, and returns its result.
 
         Args:
             name: The function.
             *arguments: Its arguments.
-            sender: Who is said to call.
-            block: As of the end of this block; the latest when None.
+            sender: The caller that the node assumes.
+            block: State at the end of this block; the latest when None.
 
         Raises:
-            ChainError: The contract refused, by name and with advice, or the chain could not be asked.
+            ChainError: The contract refused (by name, with a hint), or the chain could not be queried.
         """
         what = function(name)
         contract = (yield from self.node()).contract_address
@@ -130,10 +132,10 @@ class ChainAccess:
             ) from None
 
     def call(self, to: str, data: bytes, *, sender: str = _ZERO, block: int | None = None, name: str) -> Flow[bytes]:
-        """Calls any contract without sending anything.
+        """Calls any contract without a transaction.
 
         Raises:
-            ChainError: It refused, or the chain could not be asked.
+            ChainError: The contract refused, or the chain could not be queried.
         """
         transaction = {"from": sender, "to": to, "data": "0x" + data.hex()}
         try:
@@ -144,13 +146,13 @@ class ChainAccess:
             raise
         return bytes.fromhex(str(answer).removeprefix("0x"))
 
-    # --- the right chain, the right contract --------------------------------------------------------------------
+    # --- checks of chain and contract ---------------------------------------------------------------------------
 
     def require_same_chain(self) -> Flow[int]:
-        """Chain id, after making sure that node and service mean the same chain.
+        """Returns the chain id, after a check that node and service use the same chain.
 
         Raises:
-            ChainError: They do not, or there is no contract at the service's address.
+            ChainError: They do not use the same one, or there is no contract at the service's address.
         """
         told = yield from self.node()
         if not self._checked:
@@ -174,7 +176,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Functions of this version's interface that the deployed contract lacks, by its own list (the loupe)."""
+        """Returns functions of this version's interface that the deployed contract's own list (the loupe) lacks."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -1,4 +1,4 @@
-"""What the contract has told: its events, read from logs in pieces that any node answers."""
+"""Events of the contract, read from logs in ranges that any node accepts."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Log:
 
 
 def topic(value: int | str) -> str:
-    """A number or an address as an indexed topic: 32 bytes."""
+    """Returns a number or an address as an indexed topic: 32 bytes."""
     return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
 
 
 def event_topic(name: str) -> str:
-    """The first topic of an event of the contract."""
+    """Returns the first topic of an event of the contract."""
     return next("0x" + found.hex() for found, event in events().items() if event.name == name)
 
 
@@ -51,12 +51,12 @@ def read_logs(
 
     Args:
         chain: The chain.
-        topics: What the topics must be; None for anything, a list for any of several.
+        topics: Required topics; None for any value, a list for one of several.
         first: First block.
         last: Last block; the latest when None.
 
     Raises:
-        ChainError: The chain could not be asked.
+        ChainError: The chain could not be queried.
     """
     contract = (yield from chain.node()).contract_address
     if last is None:
@@ -71,7 +71,7 @@ def read_logs(
         try:
             entries = yield from chain.rpc("eth_getLogs", query)
         except RpcError:
-            # Public nodes answer only so many blocks or logs at once, and each says so in its own words.
+            # Public nodes limit the number of blocks or logs, each with its own error message.
             if begin == end:
                 raise
             middle = (begin + end) // 2
@@ -85,7 +85,7 @@ def _read(entry: dict[str, Any]) -> Log | None:
     topics = [bytes.fromhex(text[2:]) for text in entry["topics"]]
     event = events().get(topics[0]) if topics else None
     if event is None:
-        return None  # of a later version of the contract
+        return None  # an event of a later version of the contract
     try:
         args = event.decode_log(topics, bytes.fromhex(entry["data"][2:]))
     except AbiError:

@@ -1,4 +1,4 @@
-"""Everything that ever happened to one account: events, the transactions that caused them, and the state in between."""
+"""History of one account: its events, the transactions that caused them, and the state in between."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from svcnb.protocol.hashes import uint256_hex, wallet_lookup_key
 
 
 class AuditEntry(Model):
-    """One thing that happened to an account."""
+    """One change of an account."""
 
     block: int
     time: datetime
     """Time of the block, UTC."""
 
     who: str
-    """Who sent it: the admin wallet of that time, one of the service's payers, or somebody else."""
+    """The sender: the admin wallet at that time, one of the service's payers, or another address."""
 
     what: str
-    """What it changed, with the names of that time."""
+    """What it changed, with the names at that time."""
 
     event: str
     """The contract's event."""
@@ -42,27 +42,27 @@ class AuditEntry(Model):
     """Hash of the transaction."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the entry in few words."""
+        """Returns a short description of the entry."""
         return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
 
 
 class Permission(Model):
-    """One thing that is permitted."""
+    """One permission."""
 
     subject: str
-    """Whose permission: the account, a group, a usage key."""
+    """Holder of the permission: the account, a group, a usage key."""
 
     permission: str
 
 
 class Change(Model):
-    """One permission that came or went between two blocks."""
+    """One permission that was added or removed between two blocks."""
 
     change: str
-    """``+`` for one that came, ``-`` for one that went."""
+    """``+`` for an added one, ``-`` for a removed one."""
 
     subject: str
-    """Whose permission: the account, a group, a usage key."""
+    """Holder of the permission: the account, a group, a usage key."""
 
     permission: str
 
@@ -76,11 +76,11 @@ class _Transaction:
 
 @dataclass(frozen=True)
 class History:
-    """The past of one account.
+    """History of one account.
 
     Attributes:
         logs: Its events, oldest first.
-        transactions: What caused them, by hash.
+        transactions: The transactions that caused them, by hash.
         times: Time of each block, in Unix seconds.
         contract: The contract's address, lower case.
         payers: Addresses of the service's payers, lower case.
@@ -93,7 +93,7 @@ class History:
     payers: frozenset[str]
 
     def entries(self) -> Listing[AuditEntry]:
-        """Every event in words, oldest first."""
+        """Returns every event in words, oldest first."""
         found: list[AuditEntry] = []
         rights = Rights()
         for log in self.logs:
@@ -108,21 +108,21 @@ class History:
         return Listing(found, of="events", kind=AuditEntry)
 
     def at(self, block: int | None) -> Rights:
-        """The account's permissions at the end of a block; at the end of all when None."""
+        """Returns the account's permissions at the end of a block; of the last one when None."""
         rights = Rights()
         for log in self._until(block):
             rights.apply(log, self._call(log))
         return rights
 
     def permissions(self) -> Listing[Permission]:
-        """Everything that is permitted at the end."""
+        """Returns all permissions at the end."""
         said = sorted(self.at(None).statements())
         return Listing([Permission(subject=subject, permission=text) for subject, text in said], of="permissions")
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
-        """What changed from the end of one block to the end of another."""
+        """Returns what changed from the end of one block to the end of another."""
         before, after = self.at(first), self.at(last)
-        # By the names of the end, so that a rename alone is no change of permissions.
+        # With the names at the end, so that a rename alone is not a change of permissions.
         before.names = after.names.merged(before.names)
         old, new = before.statements(), after.statements()
         gone = [Change(change="-", subject=subject, permission=said) for subject, said in sorted(old - new)]
@@ -150,7 +150,7 @@ class History:
         for name in CAUSES.get(log.event, ()):
             what = function(name)
             begin = 0 if sent.to == self.contract else sent.data.find(what.selector)
-            # A contract wallet carries the call inside its own; what is found must fit the event.
+            # A contract wallet contains the call in its own call data; the call that is found must fit the event.
             while begin >= 0 and sent.data[begin : begin + 4] == what.selector:
                 try:
                     found = dict(zip(what.names, decode(what.inputs, sent.data[begin + 4 :]), strict=True))
@@ -163,7 +163,7 @@ class History:
 
 
 def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Flow[History]:
-    """Reads the past of an account.
+    """Reads the history of an account.
 
     Args:
         chain: The chain.
@@ -171,8 +171,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         last: Last block; the latest when None.
 
     Raises:
-        InvalidArgument: The hash is not that of an account key, but that of a usage key, for example.
-        ChainError: The chain could not be asked, or does not keep what is needed.
+        InvalidArgument: The hash is not the hash of an account key, but of a usage key, for example.
+        ChainError: The chain could not be queried, or does not have the data.
     """
     yield from chain.require_same_chain()
     logs = yield from read_logs(chain, [None, topic(master_hash)], last=last)
@@ -180,7 +180,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         yield from _require_account_hash(chain, master_hash, known=bool(logs) or last is not None)
     others = _other_hashes(logs)
     if others:
-        # Some versions of the contract tell the hash that the caller used: a usage key's, or an admin's alias.
+        # Some versions of the contract log the hash that the caller used: a usage key's, or an admin's alias.
         told = [event_topic(name) for name in _BY_ANY_HASH]
         known = {(log.block, log.index) for log in logs}
         more = yield from read_logs(chain, [told, [topic(value) for value in sorted(others)]], last=last)
@@ -217,7 +217,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 
 
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
-    """Raises when a hash is not that of an account key; `known`: events can be missing for another reason."""
+    """Raises if a hash is not the hash of an account key; `known`: events can be missing for another reason."""
     expected = "Pass the hash of the account key: account.api_key_hash."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])
     if keys:
@@ -252,7 +252,7 @@ def _other_hashes(logs: Sequence[Log]) -> set[int]:
 
 
 def _fits(call: Mapping[str, Any], log: Log) -> bool:
-    """Whether the arguments of a call are those of the one that caused the event."""
+    """Returns whether a call with these arguments can have caused the event."""
     shared = [
         name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
     ]

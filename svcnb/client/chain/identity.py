@@ -1,7 +1,8 @@
-"""Whose account is this, and which is its master hash?
+"""Lookup of an account's owner and of its master hash.
 
-Every write wants the master hash (reference facts 6.4). For an account that was converted or handed over, its admin
-wallet alone does not tell it; the events do: each names the master hash and the wallet that became admin.
+Every write needs the master hash (reference facts 6.4). If an account was converted or transferred, the hash does not
+follow from its admin wallet. It is read from the events: each contains the master hash and the wallet that became
+admin.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from svcnb.protocol.hashes import checksum_address, uint256_hex, wallet_lookup_k
 
 @dataclass(frozen=True)
 class Identity:
-    """One account on chain.
+    """An account on chain.
 
     Attributes:
         master_hash: Its stable identity.
@@ -29,7 +30,7 @@ class Identity:
 
 
 def admin_of(chain: ChainAccess, any_hash: int) -> Flow[str]:
-    """The admin wallet of the account that a hash names, with checksum.
+    """Returns the admin wallet of the account with this hash, with checksum.
 
     Raises:
         ChainError: AccountDoesNotExist.
@@ -38,14 +39,14 @@ def admin_of(chain: ChainAccess, any_hash: int) -> Flow[str]:
 
 
 def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
-    """The ChainSecured account that a wallet owns.
+    """Returns the ChainSecured account that a wallet owns.
 
     Args:
         chain: The chain.
         wallet: The admin wallet.
 
     Raises:
-        ChainError: It owns none; the message says whether it once did.
+        ChainError: It owns none; the message says whether it owned one before.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)

@@ -1,4 +1,4 @@
-"""Hashes, numbers and addresses of one account, as the names that people gave them."""
+"""Names for the hashes, numbers and addresses of one account."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SHORT: Final = 10
 
 @dataclass
 class Names:
-    """What things of an account are called.
+    """Names of an account's objects.
 
     Attributes:
         groups: Names by number.
         actions: Names by action hash.
         wallets: Names by lowercase address.
         keys: Names by usage-key hash.
-        people: Whom an address belongs to, by lowercase address.
+        people: Owners of addresses, by lowercase address.
     """
 
     groups: dict[int, str] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Names:
     people: dict[str, str] = field(default_factory=dict)
 
     def merged(self, older: Names) -> Names:
-        """These names, and older ones for what has none any more."""
+        """Returns these names, and older ones for objects that no longer have one."""
         return Names(
             groups=older.groups | self.groups,
             actions=older.actions | self.actions,
@@ -38,50 +38,50 @@ class Names:
         )
 
     def group(self, number: int) -> str:
-        """A group; 0 is every group."""
+        """Returns the name of a group; 0 is every group."""
         if number == 0:
             return "every group"
         name = self.groups.get(number)
         return f"group {number} {name!r}" if name else f"group {number}"
 
     def action(self, hashed: int) -> str:
-        """An action; 0 is every action."""
+        """Returns the name of an action; 0 is every action."""
         if hashed == 0:
             return "every action"
         name = self.actions.get(hashed)
         return f"action {name!r}" if name else f"action {short(hashed)}"
 
     def wallet(self, address: str) -> str:
-        """A wallet of the account; the zero address is every wallet."""
+        """Returns the name of a wallet of the account; the zero address is every wallet."""
         if not address.removeprefix("0x").strip("0"):
             return "every wallet"
         name = self.wallets.get(address.lower())
         return f"wallet {name!r} {short(address)}" if name else f"wallet {short(address)}"
 
     def key(self, hashed: int) -> str:
-        """A usage key."""
+        """Returns the name of a usage key."""
         name = self.keys.get(hashed)
         return f"usage key {name!r}" if name else f"usage key {short(hashed)}"
 
     def who(self, address: str) -> str:
-        """Somebody who sent or received something."""
+        """Returns the name of a sender or receiver."""
         name = self.people.get(address.lower())
         return f"{name} {short(address)}" if name else short(address)
 
 
 def short(value: int | str) -> str:
-    """A hash or an address by its beginning; enough to tell two apart."""
+    """Returns the beginning of a hash or an address, long enough to distinguish two."""
     text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
     return text[:_SHORT] + "…"
 
 
 def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
-    """What a call of the contract does, in words.
+    """Describes a call of the contract in words.
 
     Args:
         function: Name of the function.
         a: Its arguments by name.
-        names: What things are called.
+        names: Names of the objects.
     """
     writer = _SENTENCES.get(function)
     return writer(a, names) if writer else f"call {function}"
@@ -101,7 +101,7 @@ def _members(a: Mapping[str, Any], names: Names) -> str:
 
 
 def permissions(a: Mapping[str, Any], names: Names) -> str:
-    """What a usage key may do, in words."""
+    """Describes a usage key's permissions in words."""
     lists = {
         "execute in": a["executeInGroups"],
         "manage actions in": a["manageIPFSIdsInGroups"],

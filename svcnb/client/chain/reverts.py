@@ -1,4 +1,4 @@
-"""Why the contract refused, and what to do about it."""
+"""Errors of the contract, each with a hint."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ADVICE: Final[dict[str, str]] = {
     "FunctionNotFound": "The deployed contract is of another version: svc.chain_secured.drift() lists what it lacks.",
     "DirectETHTransferNotAllowed": "The contract takes no ETH: send it to the admin wallet, which pays the gas.",
 }
-"""What to do about each of the contract's errors (reference facts 6.6)."""
+"""Hint for each of the contract's errors (reference facts 6.6)."""
 
 _HASHES: Final = frozenset({"apiKeyHash", "accountApiKeyHash", "usageApiKeyHash", "action"})
 
@@ -48,8 +48,8 @@ def refused(function: str, data: bytes) -> ChainError:
     """Returns the error of a call that the contract refused.
 
     Args:
-        function: What was called.
-        data: The reason as the chain gave it, possibly empty.
+        function: The function that was called.
+        data: The revert data as the chain returned it, possibly empty.
     """
     revert = decode_revert(data)
     return ChainError(

@@ -1,7 +1,7 @@
-"""Who may do what in one account, as its events tell it, one after the other.
+"""Permissions in one account, computed from its events in order.
 
-Events carry no names and no initial members (reference facts 6.5); the call data of their transactions does. So the
-whole state at any block is known from logs and transactions alone, which every node keeps, and no archive is needed.
+Events contain no names and no initial members (reference facts 6.5); the call data of their transactions does. So logs
+and transactions alone give the whole state at any block. Every node keeps these, so no archive node is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from svcnb.protocol.hashes import checksum_address
 
 @dataclass
 class GroupRights:
-    """What a group permits."""
+    """Permissions of a group."""
 
     name: str
     actions: set[int] = field(default_factory=set)
@@ -28,7 +28,7 @@ class GroupRights:
 
 @dataclass
 class KeyRights:
-    """What a usage key may do; the arguments of setUsageApiKey by name."""
+    """Permissions of a usage key; the arguments of setUsageApiKey by name."""
 
     name: str
     arguments: Mapping[str, Any] | None
@@ -44,7 +44,7 @@ class Rights:
         managed: Whether it is in API mode.
         groups: By number.
         keys: By hash.
-        names: What things were called then.
+        names: Names at that moment.
     """
 
     admin: str = ""
@@ -54,21 +54,21 @@ class Rights:
     names: Names = field(default_factory=Names)
 
     def copy(self) -> Rights:
-        """The same, to be kept while this one goes on."""
+        """Returns a copy that later events do not change."""
         return deepcopy(self)
 
     def apply(self, log: Log, call: Mapping[str, Any] | None) -> str:
-        """Takes one event in and returns what happened, in words.
+        """Applies one event and returns what happened, in words.
 
         Args:
             log: The event.
-            call: Arguments of the contract's function that caused it; None when they are not known.
+            call: Arguments of the contract's function that caused it; None if they are unknown.
         """
         handler = _HANDLERS.get(log.event)
         return handler(self, log.args, call) if handler else f"{log.event}"
 
     def statements(self) -> set[tuple[str, str]]:
-        """Everything that is permitted, as (who or what, may)."""
+        """Returns all permissions, as pairs of holder and permission."""
         names = self.names
         said = {("account", f"is {'in API mode' if self.managed else 'ChainSecured'}")}
         if self.admin:
@@ -92,7 +92,7 @@ def _moment(seconds: int) -> str:
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return str(seconds)  # a year that no calendar has
+        return str(seconds)  # a year beyond what ``datetime`` supports
 
 
 # --- events -------------------------------------------------------------------------------------------------------
@@ -219,4 +219,4 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Which functions cause the events whose call data says more than they do."""
+"""Functions that cause each event, for events whose call data contains more than the event."""

@@ -13,10 +13,10 @@ REVERTED: Final = 3
 """Error code of a reverted call, with the contract's reason as data (EIP-1474 leaves it to nodes; all use this)."""
 
 INTERNAL_ERROR: Final = -32603
-"""Error code of a node that is in trouble itself, so that it is not known what it did (JSON-RPC 2.0)."""
+"""Error code of an internal failure of the node, after which it is unknown what it did (JSON-RPC 2.0)."""
 
 MAX_BATCH: Final = 50
-"""Requests in one message: public nodes refuse long ones."""
+"""Maximum number of requests in one message, since public nodes reject long ones."""
 
 
 class RpcError(ChainError):
@@ -24,7 +24,7 @@ class RpcError(ChainError):
 
     Attributes:
         code: The node's code; 3 for a call that reverted.
-        data: What it told besides; the contract's reason for a revert.
+        data: Additional data; the contract's reason for a revert.
     """
 
     def __init__(self, message: str, *, code: int = 0, data: Any = None, hint: str | None = None) -> None:
@@ -34,8 +34,8 @@ class RpcError(ChainError):
 
     @property
     def revert_data(self) -> bytes | None:
-        """The contract's reason; None when this is no revert."""
-        # Nodes differ: the reason stands in data, or one level deeper.
+        """The contract's reason; None if this is not a revert."""
+        # Nodes differ: the reason is in data, or one level deeper.
         told = self.data.get("data", self.data.get("result")) if isinstance(self.data, dict) else self.data
         if isinstance(told, str) and told.startswith("0x"):
             try:
@@ -46,13 +46,14 @@ class RpcError(ChainError):
 
 
 def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
-    """Asks a node one thing and returns its result.
+    """Sends one request to a node and returns its result.
 
     Reads and raw transactions may be repeated: sending the same signed transaction twice is still one transaction.
 
     Raises:
         RpcError: The node answered with an error.
-        ChainError: The node did not answer, or not as a node does. The address, which may hold a secret, is not told.
+        ChainError: The node did not respond, or not in the form of a node. The message does not contain the address,
+            which can contain a secret.
     """
     answer = yield from _post(url, {"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params)})
     result = _result(answer, method)
@@ -62,13 +63,13 @@ def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
 
 
 def batch(url: str, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[Any]]:
-    """Asks a node many things, at most 50 in a message.
+    """Sends many requests to a node, at most 50 in one message.
 
     Returns:
-        One result for each request, in order; an `RpcError` in place of one that failed.
+        One result for each request, in order; an `RpcError` for each one that failed.
 
     Raises:
-        ChainError: The node did not answer.
+        ChainError: The node did not respond.
     """
     results: list[Any] = []
     for begin in range(0, len(requests), MAX_BATCH):
@@ -98,7 +99,7 @@ def _post(url: str, body: object) -> Flow[Any]:
             hint="Check rpc_url (SVC_RPC_URL): it is the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:
-        # Without the error itself: the address of a node often holds a key.
+        # Without the original error: the address of a node often contains a key.
         what = f"status {error.status}" if isinstance(error, ServiceError) else "no answer"
         raise ChainError(
             f"the chain's node at {urlsplit(url).hostname} cannot be reached ({what})",

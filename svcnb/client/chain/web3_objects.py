@@ -1,4 +1,4 @@
-"""Ready objects of web3 for a service's chain. The library is imported on first use."""
+"""web3 objects for a service's chain. The library is imported on first use."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def make_web3(url: str, owner: AnySigner | None = None) -> Web3:
 
     Raises:
         ChainError: web3 is not installed.
-        InvalidArgument: The owner has no key in this process.
+        InvalidArgument: The owner's key is not in this process.
     """
     account = _account(owner)
     library = _web3()
-    # No proxy of the environment between this machine and itself.
+    # No proxy from the environment for connections to this machine.
     proxies = {"http": "", "https": ""} if is_loopback(urlsplit(url).hostname or "") else {}
     found = library.Web3(library.HTTPProvider(url, request_kwargs={"proxies": proxies}))
     return cast("Web3", _signing(found, account))
 
 
 def make_async_web3(url: str, owner: AnySigner | None = None) -> AsyncWeb3[Any]:
-    """As `make_web3`, with ``await``."""
+    """Asynchronous version of `make_web3`."""
     account = _account(owner)
     library = _web3()
     return cast("AsyncWeb3[Any]", _signing(library.AsyncWeb3(library.AsyncHTTPProvider(url)), account))
@@ -52,16 +52,16 @@ def contract(url: str, address: str, owner: AnySigner | None = None) -> Contract
 
 
 def async_contract(url: str, address: str, owner: AnySigner | None = None) -> AsyncContract:
-    """As `contract`, with ``await``."""
+    """Asynchronous version of `contract`."""
     web3 = make_async_web3(url, owner)
     return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
 
 
 def _web3() -> Any:
-    eth_account("web3")  # first: it restores what the import of a shared library below changes
+    eth_account("web3")  # first: it restores what the import of a shared dependency changes
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of libraries below, at import
+            warnings.simplefilter("ignore", DeprecationWarning)  # of dependencies, at import
             import web3
     except ImportError as error:
         raise ChainError("this function needs web3", hint="pip install 'web3>=7'") from error

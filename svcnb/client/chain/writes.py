@@ -1,7 +1,7 @@
-"""Writing to the contract: simulate, show, sign, send, wait; and say by name what was refused.
+"""Writes to the contract: simulate, show, sign, send, wait, and name the contract's error.
 
-A refusal is found by the simulation, so it costs no gas. What is sent was simulated a moment before, against the same
-chain.
+The simulation finds a refusal, so it costs no gas. Each transaction is simulated on the same chain just before it is
+sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing import Signer
 
 SPARE_GAS: Final = (6, 5)
-"""The limit is the estimate and a fifth: another write may land in between and make this one dearer."""
+"""The gas limit is the estimate plus a fifth: another write may be included first and raise the cost of this one."""
 
 RECEIPT_TIMEOUT_S: Final = 180.0
 _FIRST_POLL_S: Final = 0.05
@@ -33,18 +33,18 @@ _LONGEST_POLL_S: Final = 2.0
 _DEFAULT_TIP_WEI: Final = 1_000_000_000
 _EXECUTE: Final = "execute(address,uint256,bytes)"
 _KNOWN: Final = ("already known", "already imported")
-"""In nodes' words about a transaction that waits for its block."""
+"""Phrase of nodes' messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Calls a contract without sending anything: address and call data to answer."""
+"""Calls a contract without a transaction: address and call data to result."""
 
 
 @runtime_checkable
 class Executes(Protocol):
-    """A contract wallet that says itself how it is told to act; without this, ``execute(address,uint256,bytes)``."""
+    """Contract wallet that builds its own call data for an action; others use ``execute(address,uint256,bytes)``."""
 
     def execution(self, target: str, data: bytes, view: View) -> Generator[Any, Any, bytes]:
-        """Call data for the wallet that makes it call ``target`` with ``data``.
+        """Returns call data for the wallet that makes it call ``target`` with ``data``.
 
         Args:
             target: The contract to call.
@@ -56,14 +56,15 @@ class Executes(Protocol):
 
 @dataclass
 class Writer:
-    """Who writes, and what is done around every write.
+    """Writer of a contract: the wallet, and the steps around every write.
 
     Attributes:
         chain: The chain.
-        owner: The wallet that acts; None when the account is only looked at.
-        names: What things are called, for the sentences.
-        on_preview: Called with every write before it is signed; False stops it. The asynchronous client awaits it.
-        receipts: Every write that landed, oldest first.
+        owner: The wallet that acts; None when the account is only read.
+        names: Names for the sentences.
+        on_preview: Called with every write before it is signed; False stops the write. The asynchronous client awaits
+            it.
+        receipts: Every write that was included in a block, oldest first.
     """
 
     chain: ChainAccess
@@ -73,20 +74,20 @@ class Writer:
     receipts: list[Receipt] = field(default_factory=list)
 
     def write(self, name: str, *arguments: Any, on_sent: Callable[[str], object] | None = None) -> Flow[Written]:
-        """Writes.
+        """Calls a function of the contract by a transaction, and waits for its receipt.
 
         Args:
             name: The function.
             *arguments: Its arguments.
-            on_sent: Told the transaction's hash before the transaction leaves.
+            on_sent: Called with the transaction's hash before the transaction is sent.
 
         Returns:
-            What the contract answered in the simulation, and the receipt.
+            The contract's result in the simulation, and the receipt.
 
         Raises:
-            ChainError: The contract refused (by name, with advice), the wallet cannot pay the gas, or the chain could
-                not be reached; when it is unknown whether the write landed, the message says so.
-            SigningError: The wallet did not sign, or ``on_preview`` answered False.
+            ChainError: The contract refused (by name, with a hint), the wallet cannot pay the gas, or the chain could
+                not be reached. The message says so if it is unknown whether the write was included.
+            SigningError: The wallet did not sign, or ``on_preview`` returned False.
         """
         what = function(name)
         sender, signer = self._wallets()
@@ -114,10 +115,10 @@ class Writer:
         self.receipts.append(receipt)
         return Written(value, receipt)
 
-    # --- before -------------------------------------------------------------------------------------------------
+    # --- before sending -----------------------------------------------------------------------------------------
 
     def _wallets(self) -> tuple[Signer, Signer]:
-        """Who acts, and who signs the transaction: the same, unless the actor is a contract."""
+        """Returns the wallet that acts and the one that signs. They differ if the actor is a contract."""
         if self.owner is None:
             raise SigningError(
                 "this account was opened to look at it, without a wallet that signs",
@@ -132,7 +133,7 @@ class Writer:
         try:
             missing = yield from self.chain.missing()
         except ChainError:
-            return  # a contract without a list of its functions: the simulation will tell
+            return  # a contract without a list of its functions: the simulation decides
         if name in missing:
             raise ChainError(
                 f"the deployed contract has no function {name}",
@@ -269,8 +270,8 @@ class Writer:
             try:
                 yield from self.chain.rpc("eth_sendRawTransaction", raw)
             except ChainError as error:
-                # An answer may have been lost, and the transaction sent again: nodes refuse what they have already, in
-                # words of their own ("already known", or, once it is in a block, "nonce too low").
+                # A response may have been lost and the transaction sent again. Nodes reject a known transaction, each
+                # with its own message ("already known", or, once it is in a block, "nonce too low").
                 yield from self._require_known(sent, preview, error)
             return sent
         send = getattr(signer, "send_transaction", None)
@@ -290,11 +291,11 @@ class Writer:
         return sent
 
     def _require_known(self, sent: str, preview: Preview, error: ChainError) -> Flow[None]:
-        """Goes on if a transaction arrived although sending it failed.
+        """Returns if a transaction arrived although sending it failed.
 
         Raises:
-            ChainError: ``error`` itself if the node refused the transaction and does not know it; otherwise that it is
-                unknown whether it landed.
+            ChainError: ``error`` itself if the node rejected the transaction and does not have it. Otherwise, an error
+                saying that it is unknown whether it was included.
         """
         if isinstance(error, RpcError) and any(word in error.message.lower() for word in _KNOWN):
             return
@@ -305,16 +306,16 @@ class Writer:
         if found is None:
             if isinstance(error, RpcError) and error.code != INTERNAL_ERROR:
                 raise error
-            raise _in_doubt(preview, sent, error.message) from error  # it may still be on its way
+            raise _in_doubt(preview, sent, error.message) from error  # it may still be pending
 
 
 @dataclass(frozen=True)
 class Written:
-    """A write that landed.
+    """Result of a write that was included in a block.
 
     Attributes:
-        value: What the contract answered when the write was simulated, such as a new group's number.
-        receipt: What the chain says about it.
+        value: The contract's result in the simulation, such as a new group's number.
+        receipt: The chain's receipt.
     """
 
     value: Any

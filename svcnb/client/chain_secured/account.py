@@ -1,4 +1,4 @@
-"""A ChainSecured account in the hands of its owner: ``mine``."""
+"""ChainSecured account, opened by its owner: ``mine``."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ T = TypeVar("T")
 
 
 class KnownAccount(Checked):
-    """What both twins know without asking."""
+    """Properties of both versions that need no request."""
 
     _account: Ownership
 
     @property
     def owner(self) -> Signer | None:
-        """The wallet that signs; None when the account was opened to look at it."""
+        """The wallet that signs; None if the account was opened to read it."""
         return self._account.writer.owner
 
     @property
     def api_key_hash(self) -> str:
-        """Master hash of the account, ``0x`` and 64 digits: its stable identity, whoever owns it. No secret."""
+        """Master hash of the account, ``0x`` and 64 digits: its stable identity under every owner. Not a secret."""
         return uint256_hex(self._account.master_hash)
 
     @property
     def receipts(self) -> Sequence[Receipt]:
-        """Every write that landed through this object, oldest first."""
+        """Every completed write of this object, oldest first."""
         return tuple(self._account.writer.receipts)
 
     @property
     def on_preview(self) -> Callable[[Preview], object] | None:
-        """Called with every write before it is signed: simulated, decoded, priced. What answers False stops it."""
+        """Called with every write before it is signed: simulated, decoded, priced. False stops the write."""
         return self._account.writer.on_preview
 
     @on_preview.setter
@@ -65,9 +65,9 @@ class KnownAccount(Checked):
 
 
 class ChainSecuredAccount(KnownAccount):
-    """An account that a wallet owns: everything about it is on chain, and every change is a transaction it signs.
+    """Account that a wallet owns. All its data is on chain, and every change is a transaction that it signs.
 
-    Made by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
+    Returned by ``svc.chain_secured.create``, ``open`` and ``look``, and by ``svc.accounts.convert``.
     """
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
@@ -84,7 +84,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def usage_keys(self) -> OnChainUsageKeys:
-        """Usage keys: credentials that run actions over HTTP."""
+        """Usage keys: restricted API keys that run actions over HTTP."""
         return OnChainUsageKeys(self._session, self._account)
 
     @cached_property
@@ -94,52 +94,52 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def actions(self) -> OnChainActions:
-        """Actions that the account knows by name."""
+        """Actions that are registered in the account under a name."""
         return OnChainActions(self._session, self._account)
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit and payments; the owner's signature stands in for a key. Free."""
+        """Credit and payments; the owner's signature replaces a key. Free."""
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
-        """Returns the account as it stands on chain: owner, who pays, and how much of everything."""
+        """Returns the account's state on chain: its owner, the wallet that pays, and the number of its objects."""
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key may run an action with a wallet, or which link is missing and what repairs it.
+        """Explains why a usage key may run an action with a wallet, or what is missing and how to fix it.
 
-        Read from the contract, so free, and needs no key. The repairs are transactions of the owner.
+        Reads the contract, so it is free and needs no key. The repairs are transactions of the owner.
 
         Args:
             key: A usage key, its text or its hash.
             action: The action, its source, CID or hashed CID.
-            wallet: The wallet that the action wants to use; None to explain the run alone.
+            wallet: The wallet that the action uses; None to explain the run alone.
 
         Raises:
-            InvalidArgument: One of them names nothing, or everything.
+            InvalidArgument: One of them does not name exactly one object.
         """
         return self._do(explain_flow.explain(self._account, key, action, wallet))
 
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Hands the account to another wallet, for good. Everything in it stays, the credit too.
+        """Transfers the account to another wallet. Irreversible. Everything in it stays, including the credit.
 
-        Afterwards this object can only read: open the account with its new owner.
+        Afterwards this object can only read. Open the account with its new owner to change it.
 
         Args:
-            to: The new owner, or its address. A wallet that was ever admin of an account is refused.
-            confirm: Without it nothing is sent, and the error lists what will happen.
+            to: The new owner, or its address. A wallet that was ever admin of an account is rejected.
+            confirm: Required. Without it nothing is sent, and the error lists the consequences.
 
         Raises:
-            NotConfirmed: ``confirm`` was not given.
+            NotConfirmed: ``confirm`` is not True.
             ChainError: The contract refused, in the order of specification 5.8.
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns everything that happened to the account, oldest first; ``.to_frame()`` makes a frame of it.
+        """Returns the history of the account, oldest first; ``.to_frame()`` returns it as a frame.
 
-        Names and initial contents come from the transactions' call data, since events carry neither. Renaming groups,
+        Names and initial contents come from the transactions' call data, since events contain neither. Renaming groups,
         actions and keys emits no event and is not listed.
 
         Args:
@@ -148,7 +148,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(audit(self._account, until_block))
 
     def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
-        """Returns everything that is permitted, as the events add up to it; at the end of a block if one is given.
+        """Returns all permissions, computed from the events; at the end of a block if one is given.
 
         Args:
             until_block: The last block that counts; all when None.
@@ -156,7 +156,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Returns which permissions came and went between the ends of two blocks.
+        """Returns which permissions were added and removed between the ends of two blocks.
 
         Args:
             first: The earlier block.
@@ -166,7 +166,7 @@ class ChainSecuredAccount(KnownAccount):
 
 
 class WalletBilling(Billing):
-    """`svcnb.client.resources.billing.Billing`, opened by the owner's signature."""
+    """`svcnb.client.resources.billing.Billing`, authenticated by the owner's signature."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
         from svcnb.client.chain_secured.wallet_auth import WalletAuth
@@ -181,15 +181,15 @@ class WalletBilling(Billing):
 
 
 def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntry]]:
-    """Reads the past of an account."""
+    """Reads the history of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).entries()
 
 
 def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
-    """Adds up the past of an account."""
+    """Computes the permissions from the history of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
 
 
 def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:
-    """Compares two moments of an account."""
+    """Compares an account's permissions at two blocks."""
     return (yield from history.read(account.chain, account.master_hash, last=last)).diff(first, last)

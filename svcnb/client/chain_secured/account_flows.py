@@ -1,4 +1,4 @@
-"""Opening, converting and handing over: what happens once in an account's life."""
+"""Flows that create, open, convert and transfer ChainSecured accounts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
-    """Opens an account that a wallet owns."""
+    """Creates an account that a wallet owns."""
     if not name.strip():
         raise InvalidArgument("an account needs a name", hint='svc.chain_secured.create(owner, "treasury")')
     owner = _owner(writer)
@@ -67,14 +67,14 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account to read it, by any of its hashes."""
+    """Finds an account by any of its hashes, to read it."""
     yield from chain.require_same_chain()
     number = hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
 
 
 def describe(account: Ownership) -> Flow[OnChain]:
-    """Reads the account as it stands on chain."""
+    """Reads the account's state on chain."""
     node = yield from account.chain.node()
     names = yield from account.learn_names()
     return OnChain(
@@ -94,10 +94,10 @@ def describe(account: Ownership) -> Flow[OnChain]:
 
 
 def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
-    """Hands the account of the configured key to a wallet, when that was confirmed.
+    """Converts the account of the configured key to one that a wallet owns, if confirmed.
 
     Raises:
-        NotConfirmed: It was not; the error lists what will happen. Nothing was asked of the contract.
+        NotConfirmed: It was not confirmed; the error lists the consequences. Nothing was sent to the contract.
     """
     owner = _owner(writer)
     chain = writer.chain
@@ -159,16 +159,16 @@ def _counted(names: Names) -> str:
 
 
 def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[Transfer]:
-    """Hands a ChainSecured account to another wallet, when that was confirmed.
+    """Transfers a ChainSecured account to another wallet, if confirmed.
 
     Raises:
-        NotConfirmed: It was not; the error lists what will happen. Nothing was sent.
+        NotConfirmed: It was not confirmed; the error lists the consequences. Nothing was sent.
     """
     owner = _owner(account.writer)
     new = address_of(to)
     yield from account.chain.require_same_chain()
     if not confirm:
-        yield from account.chain.view(  # what the contract would refuse is refused now, not after the confirmation
+        yield from account.chain.view(  # errors of the contract are found now, not after the confirmation
             "transferChainSecuredAccountOwnership", account.master_hash, new, sender=owner.address
         )
         code = yield from account.chain.rpc("eth_getCode", new, "latest")
@@ -198,20 +198,20 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     )
 
 
-# --- mints that stopped half way ----------------------------------------------------------------------------------
+# --- interrupted mints --------------------------------------------------------------------------------------------
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Goes on with a mint where it stopped."""
+    """Continues a mint where it stopped."""
     yield from mint.require_same_place(account, record)
     return (yield from mint.finish(account, record))
 
 
 def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
-    """Makes sure that giving up a mint is meant.
+    """Checks that the deletion of a mint's record is confirmed.
 
     Raises:
-        NotConfirmed: It was not said, and something would be lost.
+        NotConfirmed: It is not, and something would be lost.
     """
     if record.stage != "asked" and not confirm:
         what = (
@@ -232,7 +232,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
 
 
 def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
-    """Signs an envelope for its own sake."""
+    """Signs an envelope without sending it."""
     try:
         purpose = flow_of(flow)
     except MalformedValue as error:
@@ -241,7 +241,7 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Asks the key, then the contract at the address, whose signature this is (specification 5.6.3)."""
+    """Checks a signature against the key, then with the contract at the address (specification 5.6.3)."""
     from svcnb.client.signing import typed_data_digest, verify as made_by_key
 
     wanted = address_of(address)
@@ -262,14 +262,14 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
     return len(told) >= WORD and told.startswith(VALID)
 
 
-# --- small things -------------------------------------------------------------------------------------------------
+# --- helpers ------------------------------------------------------------------------------------------------------
 
 
 def hash_number(text: str) -> int:
-    """A hash of an account as a number.
+    """Returns a hash of an account as a number.
 
     Raises:
-        InvalidArgument: It is none.
+        InvalidArgument: It is not one.
     """
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
@@ -278,10 +278,10 @@ def hash_number(text: str) -> int:
 
 
 def address_of(wallet: AnySigner | str) -> str:
-    """The address of a wallet, with checksum.
+    """Returns the address of a wallet, with checksum.
 
     Raises:
-        InvalidArgument: It is none.
+        InvalidArgument: It is not one.
     """
     from svcnb.client.signing import as_signer
 
@@ -292,7 +292,7 @@ def address_of(wallet: AnySigner | str) -> str:
 
 
 def gas_payer(wallet: Signer) -> Signer:
-    """The wallet that signs and pays: the owner of a contract wallet, else the wallet itself."""
+    """Returns the wallet that signs and pays: the owner of a contract wallet, else the wallet itself."""
     while (inner := getattr(wallet, "signer", None)) is not None:
         wallet = inner
     return wallet
@@ -308,7 +308,7 @@ def _owner(writer: Writer) -> Signer:
 
 
 def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
-    """Refuses a wallet that has an account already, before anything is signed (specification 3)."""
+    """Rejects a wallet that already has an account, before anything is signed (specification 3)."""
     alias = wallet_lookup_key(address)
     try:
         yield from identity.admin_of(chain, alias)

@@ -1,4 +1,4 @@
-"""Signed envelopes by themselves: what each rule says about one, and what its endpoint answers."""
+"""Flows for single signed envelopes: checks against each rule, and sending to the endpoint."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Holds an envelope against every rule of specification 5.6, whether or not an earlier one is broken."""
+    """Checks an envelope against every rule of specification 5.6, also after a broken one."""
     told = typed_data.get("primaryType") if flow is None else flow
     try:
         purpose = flow_of(str(told))
@@ -74,7 +74,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     """Sends a signed envelope to the endpoint of its flow.
 
     Raises:
-        NotConfirmed: It converts the account, and nobody said ``confirm=True``.
+        NotConfirmed: It converts the account, and ``confirm=True`` was not given.
     """
     if not hasattr(envelope, "as_request"):
         raise InvalidType(

@@ -1,4 +1,4 @@
-"""`mine.explain`: what the contract holds about one key, one action and one wallet, judged as in API mode."""
+"""`mine.explain`: the contract's data about one key, one action and one wallet, diagnosed as in API mode."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract and explains; reads only, so it is free.
+    """Reads the account from the contract and returns the explanation. Only reads, so it is free.
 
     Args:
         account: The account.
         key: The usage key.
         action: The action.
-        wallet: The wallet that the action wants to use; None for the run alone.
+        wallet: The wallet that the action uses; None for the run alone.
     """
     asked = AskedFor.of(key, action, wallet)
-    if key is None:  # a client has a key of its own, an owner has none
+    if key is None:  # a client has its own key, an owner has none
         raise InvalidArgument("there is no key to explain", hint="mine.explain(key, action, wallet)")
     known = yield from key_flows.listing(account)
     wallets = yield from resource_flows.wallets(account, None)

@@ -1,4 +1,4 @@
-"""Usage keys of a ChainSecured account."""
+"""Flows for usage keys of a ChainSecured account."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""The action that a check executes; most keys may not run it, which is answer enough."""
+"""The action that a check executes. Most keys may not run it, and that response is enough."""
 
 _LISTS: Final = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 _FIRST_POLL_S: Final = 0.1
@@ -44,7 +44,7 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Lets the service make a key, registers its wallet, sets it on chain, and finds out whether it is resolved."""
+    """Has the service create a key, registers its wallet, sets it on chain, and checks that it is resolved."""
     if not name.strip():
         raise InvalidArgument("a usage key needs a name", hint='mine.usage_keys.create("runner", ...)')
     if form not in ("bytes", "text"):
@@ -78,7 +78,7 @@ def create(
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes with a key until the service resolves it or time is up."""
+    """Executes with a key until the service resolves it or the time is over."""
     text = _secret(key)
     begun, _ = yield from now()
     delay = _FIRST_POLL_S
@@ -98,7 +98,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
         except Unauthorized as error:
             answer, resolves = error.code, False
         except ServiceError as error:
-            if error.status not in (402, 403):  # found, and then refused for something else
+            if error.status not in (402, 403):  # found, and then refused for another reason
                 raise
             answer, resolves = error.code, True
         else:
@@ -123,7 +123,7 @@ def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageK
 def update(
     account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
 ) -> Flow[UsageKey]:
-    """Reads a key's record, lays the changes over it, and sets the whole again; what is left out stays."""
+    """Reads a key's record, applies the changes, and sets the whole record; omitted values stay."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
@@ -164,10 +164,10 @@ def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
-    """The record of a key, whichever form its hash has.
+    """Returns the record of a key, for both forms of its hash.
 
     Raises:
-        NotFound: The account has none such.
+        NotFound: The account has no such key.
     """
     hashes = _hashes(key)
     for entry in (yield from listing(account)):

@@ -1,7 +1,7 @@
-"""Mints in two halves: the service makes, the chain registers.
+"""Mints in two steps: the service creates the object, the chain registers it.
 
-Every step is recorded and may be the last before a crash. Each looks first whether it has been done, so resuming does
-nothing twice.
+Every step is recorded, since each can be the last before a crash. Each step first checks whether it is already done, so
+resuming repeats nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_
 from svcnb.protocol.typed_data import Flow as Purpose
 
 HashForm = Literal["bytes", "text"]
-"""What a usage key's hash on chain is made of: its 32 secret bytes (the specification), or its base64 text."""
+"""Source of a usage key's hash on chain: its 32 secret bytes (the specification), or its base64 text."""
 
 SECRET_BYTES: Final = 32
 
@@ -28,19 +28,19 @@ _ENDPOINTS: Final = {
     "wallet": ("/create_wallet_with_signature", Purpose.CREATE_WALLET),
     "usage key": ("/add_usage_api_key_with_signature", Purpose.ADD_USAGE_API_KEY),
 }
-# What the service itself calls such wallets in API mode (reference facts 2.2).
+# The service's own name for such wallets in API mode (reference facts 2.2).
 _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
 
 
 def hash_of(secret: str, form: HashForm) -> int:
-    """The number under which a usage key is set on chain.
+    """Returns the number under which a usage key is set on chain.
 
     Args:
         secret: The key's text, base64 of 32 bytes.
         form: What is hashed.
 
     Raises:
-        InvalidArgument: The text has no 32 bytes in it. It is not repeated.
+        InvalidArgument: The text does not encode 32 bytes. The message does not contain it.
     """
     if form == "text":
         return key_hash(secret)
@@ -54,7 +54,7 @@ def hash_of(secret: str, form: HashForm) -> int:
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
-    """Writes the record of a mint, before anything is asked."""
+    """Writes the record of a mint, before any request."""
     node = yield from account.chain.node()
     begun = yield from account.chain.time()
     return (
@@ -75,10 +75,10 @@ def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, *
 
 
 def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Does what is left to do, from any stage.
+    """Performs the remaining steps, from any stage.
 
     Raises:
-        SvcnbError: Something stopped it; a note on the error says how to go on. Nothing is lost.
+        SvcnbError: A step failed; a note on the error says how to continue. Nothing is lost.
     """
     steps = _Steps(account, record)
     try:
@@ -92,7 +92,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
             result = steps.key()
     except SvcnbError as error:
         if steps.record.stage == "asked":
-            # The service may have made something that nobody knows; it belongs to no account and opens nothing.
+            # The service may have created an object that no one can use: it belongs to no account and permits nothing.
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
@@ -106,14 +106,14 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 class _Steps:
-    """The steps of one mint, and its record as it stands on disk."""
+    """The steps of one mint, and its record on disk."""
 
     def __init__(self, account: Ownership, record: PendingMint) -> None:
         self.account = account
         self.record = record
 
     def make(self) -> Flow[None]:
-        """Lets the service make the wallet or the key, and writes the answer down before anything else."""
+        """Has the service create the wallet or the key, and saves the response before anything else."""
         if self.record.stage != "asked":
             return
         path, purpose = _ENDPOINTS[self.record.kind]
@@ -141,7 +141,7 @@ class _Steps:
         yield from act(lambda: records.write(self.record))
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless it is."""
+        """Registers the wallet on chain, unless it is registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance("registering")
@@ -151,7 +151,7 @@ class _Steps:
         yield from self._advance("registered")
 
     def set_key(self) -> Flow[None]:
-        """Sets the usage key on chain, unless it is."""
+        """Sets the usage key on chain, unless it is set."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):
@@ -200,7 +200,7 @@ class _Steps:
 
 
 def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
-    """Flags and lists in the order of setUsageApiKey (reference facts 6.1)."""
+    """Returns flags and lists in the order of setUsageApiKey (reference facts 6.1)."""
     return (
         permissions["can_create_groups"],
         permissions["can_delete_groups"],
@@ -213,10 +213,10 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Makes sure that a record is resumed where it was begun, by the wallet that owns the account now.
+    """Checks that a record is resumed at its service, by the wallet that owns the account now.
 
     Raises:
-        InvalidArgument: Another service, chain or contract.
+        InvalidArgument: The record belongs to another service, chain or contract.
         ChainError: The wallet is not the account's admin.
     """
     node = yield from account.chain.node()

@@ -1,4 +1,4 @@
-"""What ChainSecured flows tell."""
+"""Result types of ChainSecured operations."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
-    """Whether the service resolves a usage key, found out by executing with it."""
+    """Result of a check whether the service resolves a usage key, made by an execution with it."""
 
     resolves: bool
-    """True when the service found the key's account. A refusal for the action itself counts as found."""
+    """True if the service found the key's account. A refusal of the action itself also counts as found."""
 
     form: Literal["bytes", "text"] | None
-    """Under which hash the key stands on chain: of its 32 bytes, or of its text; None when under neither."""
+    """The hash of the key on chain: of its 32 bytes, or of its text; None if there is neither."""
 
     answer: str
-    """What the service said: ``ran``, or the error's code."""
+    """The service's response: ``ran``, or the error's code."""
 
 
 class Transfer(Model):
-    """An account handed over."""
+    """Result of a transfer."""
 
     previous_admin: str
     admin: str
@@ -36,13 +36,13 @@ class Transfer(Model):
 
 
 class OnChain(Model):
-    """A ChainSecured account as it stands on chain."""
+    """State of a ChainSecured account on chain."""
 
     admin: str
     """The wallet that owns it."""
 
     billing_wallet: str
-    """The wallet whose credit pays; conversion and transfers leave it."""
+    """The wallet whose credit pays; conversion and transfers do not change it."""
 
     api_key_hash: str
     """Master hash: the account's stable identity."""
@@ -55,39 +55,39 @@ class OnChain(Model):
     usage_keys: int
 
     def summary(self) -> dict[str, Any]:
-        """Returns the account in few words."""
+        """Returns a short description of the account."""
         return self.shown()
 
 
 class Verdict(Model):
-    """What one rule of specification 5.6 says about a signed envelope."""
+    """Result of checking a signed envelope against one rule of specification 5.6."""
 
     rule: int
-    """Its number there, 1 to 8."""
+    """Number of the rule, 1 to 8."""
 
     what: str
     """The rule in words."""
 
     holds: bool | None
-    """None when it does not apply."""
+    """True if it is satisfied; None if it does not apply."""
 
     detail: str = ""
-    """What was seen."""
+    """The details."""
 
 
 class Sent(Model):
-    """What the service answered to a signed envelope."""
+    """The service's response to a signed envelope."""
 
     flow: str
     address: str
     """The wallet that signed."""
 
     wallet_address: str = ""
-    """What was made, if anything was. It belongs to no account until the chain knows it."""
+    """The created wallet, if any. It belongs to no account until it is registered on chain."""
 
     derivation_path: str = ""
     usage_api_key: Secret | None = None
-    """Shown this once."""
+    """The new key, shown only once."""
 
     balance_display: str = ""
     """The credit, for ``BillingAuth``."""

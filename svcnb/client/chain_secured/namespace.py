@@ -1,4 +1,4 @@
-"""``svc.chain_secured``: open, create and look at accounts that wallets own, and finish what stopped half way."""
+"""``svc.chain_secured``: creates, opens and reads accounts that wallets own, and finishes interrupted operations."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ Shown = Callable[[Preview], object]
 
 
 class Door(Checked):
-    """What both twins do without asking anybody."""
+    """Methods of both versions that send no request."""
 
     def __init__(self, chain: ChainAccess) -> None:
         self._chain = chain
         self._records = PendingFolder()
 
     def pending(self) -> Listing[PendingMint]:
-        """Returns the mints that were begun with this service and not finished; their secrets are not shown."""
+        """Returns the unfinished mints with this service; their secrets are not shown."""
         base_url = self._chain.config.base_url
         return Listing([item for item in self._records.all() if item.base_url == base_url], of="pending mints")
 
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Deletes the record of a mint, and with it the wallet or key that only its record knows.
+        """Deletes the record of a mint, and with it the wallet or key, which only the record contains.
 
         Args:
             mint: The record, or its id.
-            confirm: Without it nothing is deleted, unless nothing is known to exist yet.
+            confirm: Required, unless nothing is known to exist yet.
 
         Raises:
-            NotConfirmed: ``confirm`` was not given.
+            NotConfirmed: ``confirm`` is not True.
             InvalidArgument: There is no such record.
         """
         record = self._record(mint)
@@ -77,7 +77,7 @@ class Door(Checked):
 
 
 class ChainSecured(Door):
-    """ChainSecured accounts: create, open, look, resume."""
+    """ChainSecured accounts: create, open, read, resume."""
 
     def __init__(self, session: SyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -89,16 +89,16 @@ class ChainSecured(Door):
     def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Opens an account that a wallet owns, by a transaction of that wallet.
+        """Creates an account that a wallet owns, by a transaction of that wallet.
 
         Args:
-            owner: The wallet, a `Signer` or an eth-account account; it pays the gas now and for every change to come.
+            owner: The wallet, a `Signer` or an eth-account account; it pays the gas now and for every later change.
             name: The account's name.
             description: What it is for.
-            on_preview: Shown every write before it is signed; what answers False stops it.
+            on_preview: Called with every write before it is signed; False stops the write.
 
         Raises:
-            ChainError: ``AccountAlreadyExists``: the wallet has or had one; or it cannot pay the gas.
+            ChainError: The wallet has or had an account (``AccountAlreadyExists``), or it cannot pay the gas.
         """
         writer = self._writer(owner, on_preview)
         found = self._do(account_flows.create(writer, name, description))
@@ -111,31 +111,31 @@ class ChainSecured(Door):
 
         Args:
             owner: Its admin wallet.
-            api_key_hash: The master hash, where the chain's node does not keep the events that tell it.
-            on_preview: Shown every write before it is signed; what answers False stops it.
+            api_key_hash: The master hash, if the chain's node does not have the events with it.
+            on_preview: Called with every write before it is signed; False stops the write.
 
         Raises:
-            ChainError: The wallet owns no account, or no longer.
+            ChainError: The wallet owns no account.
         """
         writer = self._writer(owner, on_preview)
         found = self._do(account_flows.open_account(writer, api_key_hash))
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
-        """The same as ``svc.accounts.convert``, which see."""
+        """Alias of ``svc.accounts.convert``."""
         writer = self._writer(owner, None)
         found = self._do(account_flows.convert(writer, confirm=confirm))
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def look(self, api_key_hash: str) -> ChainSecuredAccount:
-        """Opens any account to read it; also one in API mode. Needs no wallet and no key: the chain is public.
+        """Opens any account to read it, also one in API mode. Needs no wallet and no key: the chain is public.
 
         Args:
             api_key_hash: The hash of the account key, as ``account.api_key_hash``.
 
         Raises:
-            InvalidArgument: The text is not a hash of 32 bytes. `ChainSecuredAccount.audit`, ``permissions`` and
-                ``diff`` also raise it for the hash of a usage key, and name the account.
+            InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
+                of `ChainSecuredAccount` also raise it for the hash of a usage key, and name the account.
             ChainError: There is no such account.
         """
         found = self._do(account_flows.look(self._chain, api_key_hash))
@@ -144,7 +144,7 @@ class ChainSecured(Door):
     def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Finishes a mint that stopped half way. Looks first what has been done, so nothing is done twice.
+        """Finishes an interrupted mint. Checks first which steps are done, so nothing is repeated.
 
         Args:
             mint: The record, or its id.
@@ -160,9 +160,9 @@ class ChainSecured(Door):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Lets a wallet sign the envelope of a flow, with this service's chain and its time at this moment.
+        """Has a wallet sign the envelope of a flow, with this service's chain and its present time.
 
-        The flows here do this by themselves; this is for looking at it, or for sending it on.
+        The other methods do this automatically. Use this one to inspect the envelope, or to send it elsewhere.
 
         Args:
             owner: The wallet.
@@ -174,17 +174,17 @@ class ChainSecured(Door):
         return self._do(account_flows.sign(self._writer(owner, None), flow))
 
     def verify(self, typed_data: dict[str, Any], signature: str, address: str) -> bool:
-        """Whether a wallet signed, be it one with a key or a contract, which is asked on the chain (ERC-1271).
+        """Returns whether a wallet signed. For a contract wallet, the chain is queried (ERC-1271).
 
         Args:
             typed_data: The envelope.
             signature: ``0x`` hex.
-            address: Who is said to have signed.
+            address: The expected signer.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Holds a signed envelope against every rule of specification 5.6, as the service would now.
+        """Checks a signed envelope against every rule of specification 5.6, as the service would now.
 
         Args:
             typed_data: The envelope.
@@ -197,38 +197,38 @@ class ChainSecured(Door):
         return self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
-        """Sends a signed envelope to the endpoint of its flow, and nothing more.
+        """Sends a signed envelope to the endpoint of its flow, without registering anything on chain.
 
-        What a mint makes belongs to no account until the chain knows it: ``mine.wallets.create`` and
-        ``mine.usage_keys.create`` do both halves.
+        A minted wallet or key belongs to no account until it is registered on chain. ``mine.wallets.create`` and
+        ``mine.usage_keys.create`` perform both steps.
 
         Args:
-            envelope: What `sign` returned.
+            envelope: The result of `sign`.
             confirm: Needed for ``ConvertAccount``, which is irreversible.
 
         Raises:
-            NotConfirmed: It was needed and not given.
-            BadRequest: The service refused the envelope; `check` says by which rule.
+            NotConfirmed: It is required and not given.
+            BadRequest: The service rejected the envelope; `check` shows the broken rule.
         """
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
-        """Returns the functions that this version knows and the deployed contract lacks; empty when all is well."""
+        """Returns the functions of this version's interface that the deployed contract lacks; normally empty."""
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
 
         Views are called with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
-        The node's address is ``rpc_url``, or what the service tells.
+        The node's address is ``rpc_url``, or the one that the service reports.
 
         Args:
             owner: Wallet that signs: a `LocalSigner` or an eth-account account. None to read only.
 
         Raises:
             ChainError: web3 is not installed.
-            ConfigError: No address of a node is known.
-            InvalidArgument: The owner has no key in this process.
+            ConfigError: Neither is an address set nor does the service report one.
+            InvalidArgument: The owner's key is not in this process.
         """
         from svcnb.client.chain import web3_objects
 

@@ -1,4 +1,4 @@
-"""One account and the wallet that owns it: what all its nouns work with."""
+"""An account and the wallet that owns it, shared by all its resources."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
 
 PAGE = 100
-"""Entries asked for in one view."""
+"""Page size of one view."""
 
 
 @dataclass
 class Ownership:
-    """An account on chain and who writes to it.
+    """An account on chain and its writer.
 
     Attributes:
-        writer: The wallet and what is done around its writes.
+        writer: The wallet, and the steps around its writes.
         master_hash: The account.
-        records: Where mints under way are kept.
+        records: Store of mints in progress.
     """
 
     writer: Writer
@@ -40,11 +40,11 @@ class Ownership:
 
     @property
     def address(self) -> str:
-        """The owner's address; the empty text when the account is only looked at."""
+        """The owner's address; an empty string when the account is only read."""
         return self.writer.owner.address if self.writer.owner is not None else ""
 
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
-        """Writes with names in the sentences: the first argument, the master hash, is put in front."""
+        """Writes with names in the sentences. Adds the master hash as the first argument."""
         yield from self.learn_names()
         try:
             return (yield from self.writer.write(name, self.master_hash, *arguments, on_sent=on_sent))
@@ -52,11 +52,11 @@ class Ownership:
             self._stale = True
 
     def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
-        """Asks the contract about the account."""
+        """Calls a view of the contract about the account."""
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
-        """Reads all pages of a list; a page shorter than what was asked for is the last (reference facts 2.4.1)."""
+        """Reads all pages of a list; a page shorter than the page size is the last (reference facts 2.4.1)."""
         found: list[Any] = []
         seen: set[str] = set()
         number = 0
@@ -72,7 +72,7 @@ class Ownership:
     _stale: bool = True
 
     def learn_names(self) -> Flow[Names]:
-        """Reads what everything is called, when something may have changed."""
+        """Reads all names again, if something may have changed."""
         names = self.writer.names
         if self._stale:
             names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}
@@ -83,15 +83,15 @@ class Ownership:
         return names
 
     def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
-        """Lets the owner sign an envelope at the service's present time."""
+        """Has the owner sign an envelope at the service's present time."""
         return signed(self.writer, purpose)
 
 
 def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
-    """Lets a wallet sign an envelope at the service's present time.
+    """Has a wallet sign an envelope at the service's present time.
 
     Raises:
-        SigningError: It did not.
+        SigningError: It did not sign.
     """
     from svcnb.client.errors import SigningError
     from svcnb.client.signing import sign_flow, sign_flow_async

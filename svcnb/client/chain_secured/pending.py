@@ -1,10 +1,10 @@
-"""Records of mints under way, so that a closed laptop, an empty wallet or a dead node loses nothing.
+"""Records of mints in progress, so that no interruption, empty wallet or failed node loses data.
 
-A mint has two halves: the service makes the wallet or the key, then the owner registers it on chain. What stands
-between the halves exists nowhere else, so it is written to disk before anything is asked and again as soon as it is
-known. A record is a file of its own that only its owner can read, sealed with a key that stands in another folder: a
-copied folder, a search index or a shared screen shows nothing. Whoever can read both folders as the same user can open
-it, as with any program that must work without a password.
+A mint has two steps: the service creates the wallet or the key, then the owner registers it on chain. Between the two,
+the data exists nowhere else. So it is written to disk before any request, and again as soon as the response is known.
+Each record is a separate file that only its owner can read, encrypted with a key in another folder. A copied folder, a
+search index or a shared screen shows nothing. Anyone who can read both folders as the same user can decrypt it, as with
+any program that must work without a password.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
 
 SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
-"""Version 0 did not say its version."""
+"""Version 0 did not contain its version."""
 
 Kind = Literal["wallet", "usage key"]
 Stage = Literal["asked", "minted", "registering", "registered", "setting"]
@@ -38,22 +38,22 @@ _FOLDER: Final = "SVCNB_PENDING"
 
 
 class PendingMint(Model):
-    """A mint that was begun and not finished."""
+    """Mint that was started and not finished."""
 
     id: str
-    """Names it in resume and abandon."""
+    """Its id for `resume` and `delete_pending`."""
 
     kind: Kind
 
     name: str = ""
-    """The name that the wallet or the key will have."""
+    """The name of the new wallet or key."""
 
     stage: Stage = "asked"
-    """How far it came. ``asked``: nothing is known to exist, so nothing can be lost. From ``minted`` on the service has
-    made it, and only this record knows it."""
+    """Its stage. ``asked``: nothing is known to exist, so nothing can be lost. From ``minted`` on, the service has
+    created it, and only this record contains it."""
 
     owner: str
-    """The admin wallet that began it."""
+    """The admin wallet that started it."""
 
     api_key_hash: str
     """Master hash of the account."""
@@ -67,13 +67,13 @@ class PendingMint(Model):
     wallet_address: str = ""
     derivation_path: str = ""
     transaction_hash: str = ""
-    """The last transaction that was sent for it; it may have landed."""
+    """The last transaction that was sent for it; it may have been included."""
 
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """What was asked for: description, permissions, expiration."""
+    """The requested properties: description, permissions, expiration."""
 
     secret: Secret | None = None
-    """The usage key, when it is made; not shown."""
+    """The usage key, once it is created; not shown."""
 
     quiet = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
@@ -81,13 +81,13 @@ class PendingMint(Model):
 
 
 class PendingFolder:
-    """Where records are kept.
+    """Store of records.
 
     Args:
         folder: The folder; ``$SVCNB_PENDING``, else ``$XDG_STATE_HOME/svcnb/pending``, else the same below
             ``~/.local/state``.
-        key_file: The key that seals them; ``pending.key`` beside the client's settings file, or beside the folder that
-            ``$SVCNB_PENDING`` names.
+        key_file: The key that encrypts them; ``pending.key`` next to the client's settings file, or next to the folder
+            in ``$SVCNB_PENDING``.
         environment: Read instead of the process's environment.
     """
 
@@ -109,17 +109,17 @@ class PendingFolder:
         """Writes the first record of a mint.
 
         Raises:
-            ConfigError: It cannot be written; nothing was asked of the service then.
+            ConfigError: It cannot be written; no request was sent to the service.
         """
         record = PendingMint(id=secrets.token_hex(8), **fields)
         self.write(record)
         return record
 
     def write(self, record: PendingMint) -> None:
-        """Writes a record so that a crash leaves either the old one or the new one.
+        """Writes a record atomically: a crash leaves either the old one or the new one.
 
         Raises:
-            ConfigError: The folder is not one's own, or cannot be written.
+            ConfigError: The folder belongs to another user, or cannot be written.
         """
         fields = {name: getattr(record, name) for name in type(record).model_fields}
         fields["secret"] = record.secret.reveal() if record.secret else None
@@ -136,10 +136,10 @@ class PendingFolder:
             ) from error
 
     def all(self) -> list[PendingMint]:
-        """Every record, oldest first.
+        """Returns all records, oldest first.
 
         Raises:
-            ConfigError: One cannot be opened; none is passed over silently.
+            ConfigError: A record cannot be decrypted; none is skipped silently.
         """
         try:
             paths = sorted(self.folder.glob("*.pending"))
@@ -149,10 +149,10 @@ class PendingFolder:
         return sorted((record for record in found if record), key=lambda record: (record.begun, record.id))
 
     def get(self, identity: str) -> PendingMint:
-        """One record.
+        """Returns one record.
 
         Raises:
-            InvalidArgument: There is none.
+            InvalidArgument: There is no such record.
         """
         record = self._read(self._path(identity))
         if record is None:
@@ -164,7 +164,7 @@ class PendingFolder:
     def delete(self, record: PendingMint) -> None:
         """Deletes a record."""
         path = self._path(record.id)
-        # With it go its copies of earlier versions, which hold the same secret.
+        # Its copies of earlier versions contain the same secret, so they are deleted, too.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
             file.unlink(missing_ok=True)
 
@@ -174,7 +174,7 @@ class PendingFolder:
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """A record; None when there is none, perhaps no longer: whoever began it may just have finished it."""
+        """Returns a record; None if there is none. Its owner may just have finished it."""
         try:
             _require_private(path)
             sealed = path.read_bytes()
@@ -205,7 +205,7 @@ class PendingFolder:
             _require_private(self.key_file)
         except FileNotFoundError:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Two may be here at once: the key of the first stands, and is read by both.
+            # Two processes may do this at the same time: both read the key of the first.
             with _written(self.key_file, secrets.token_bytes(_KEY_BYTES)) as draft, suppress(FileExistsError):
                 os.link(draft, self.key_file)
         key = self.key_file.read_bytes()
@@ -225,14 +225,14 @@ def _replace(path: Path, content: bytes) -> None:
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # or a power cut may forget the new name
+            os.fsync(folder)  # otherwise a power cut can lose the new name
         finally:
             os.close(folder)
 
 
 @contextmanager
 def _written(path: Path, content: bytes) -> Iterator[Path]:
-    """A whole file beside another, under a name of its own, to be put in its place; what is left of it goes."""
+    """Yields a temporary file next to another, which can replace it; deletes what is left of it."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Wallets, groups and actions of a ChainSecured account."""
+"""Flows for wallets, groups and actions of a ChainSecured account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 
 
 def create_wallet(account: Ownership, name: str, description: str) -> Flow[Wallet]:
-    """Lets the service make a wallet, then registers it on chain."""
+    """Has the service create a wallet, then registers it on chain."""
     record = yield from mint.begin(account, "wallet", name, description=description)
     return cast("Wallet", (yield from mint.finish(account, record)))
 
@@ -117,7 +117,7 @@ def update_group(
     actions: Iterable[ActionRef] | ActionRef | None,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Changes what is given; the rest stays, however much it is."""
+    """Changes the given values; all others stay, whatever their number."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
     merged = Group(
@@ -133,7 +133,7 @@ def update_group(
     if len(hashes) <= MAX_GROUP_ENTRIES and len(addresses) <= MAX_GROUP_ENTRIES:
         yield from account.write("updateGroup", number, merged.name, merged.description, hashes, addresses)
         return merged
-    # One call takes ten of each. What comes goes first, so that nothing wanted is ever withdrawn on the way.
+    # One call takes ten of each. Additions come first, so that no entry that stays is removed in between.
     yield from _add_rest(
         account,
         number,
@@ -169,7 +169,7 @@ def add_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[R
 
 
 def remove_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Withdraws an action from a group."""
+    """Removes an action from a group."""
     return (yield from account.write("removeActionFromGroup", group_id(group), int(action_hash(action), 16))).receipt
 
 
@@ -179,7 +179,7 @@ def add_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[R
 
 
 def withdraw_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Withdraws a wallet from a group."""
+    """Removes a wallet from a group."""
     return (yield from account.write("removePkpFromGroup", group_id(group), wallet_address(wallet))).receipt
 
 
@@ -241,7 +241,7 @@ def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
 def update_action(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
-    """Changes name or description of a registered action; what is left out stays."""
+    """Changes name or description of a registered action; omitted values stay."""
     hashed = _one_action(action)
     old = yield from get_action(account, hashed)
     merged = {
@@ -253,7 +253,7 @@ def update_action(
 
 
 def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Deletes an action and withdraws it from every group."""
+    """Deletes an action and removes it from every group."""
     return (yield from account.write("removeAction", int(_one_action(action), 16))).receipt
 
 

@@ -1,8 +1,8 @@
-"""Wallets, usage keys, groups and actions of a ChainSecured account: the nouns and verbs of API mode, on chain.
+"""Wallets, usage keys, groups and actions of a ChainSecured account: the resources of API mode, on chain.
 
-Every change is simulated, shown (`ChainSecuredAccount.on_preview`), signed by the owner, sent and waited for. It costs
-gas and no credit. What the contract refuses comes back as `svcnb.ChainError` with the contract's own name for it,
-before anything is sent.
+Every change is simulated, shown (`ChainSecuredAccount.on_preview`), signed by the owner and sent; then its receipt is
+awaited. It costs gas and no credit. A refusal of the contract raises `svcnb.ChainError` with the contract's own name
+for it, before anything is sent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class OnChainNoun(Checked):
-    """One noun of one account."""
+    """Resource of one account."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
         self._session = session
@@ -42,16 +42,16 @@ class OnChainNoun(Checked):
 
 
 class OnChainWallets(OnChainNoun):
-    """Wallets whose keys the service keeps and the contract lists."""
+    """Wallets whose keys the service keeps, and which the contract lists."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """Lets the service make a wallet, then registers it in the account by a transaction.
+        """Has the service create a wallet, then registers it in the account by a transaction.
 
-        A record is kept until both halves are done: after a failure in between, ``svc.chain_secured.pending()`` shows
-        it and ``svc.chain_secured.resume(...)`` finishes it.
+        A record is kept until both steps are done. After a failure in between, ``svc.chain_secured.pending()`` lists it
+        and ``svc.chain_secured.resume(...)`` finishes it.
 
         Args:
-            name: What people call it.
+            name: Its name.
             description: What it is for.
 
         Raises:
@@ -61,11 +61,11 @@ class OnChainWallets(OnChainNoun):
         return self._do(flows.create_wallet(self._account, name, description))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those a group permits. The zero address stands for every wallet."""
+        """Returns all wallets of the account, or those a group permits. The zero address means every wallet."""
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration. It stays bound to this account for ever: no other one can register it."""
+        """Deletes a wallet's registration. No other account can ever register the wallet."""
         return self._do(flows.remove_wallet(self._account, wallet))
 
     def remove(self, wallet: WalletRef) -> Receipt:
@@ -102,12 +102,12 @@ class OnChainUsageKeys(OnChainNoun):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Lets the service make a key, registers its wallet and sets the key on chain: two transactions.
+        """Has the service create a key, registers its wallet, and sets the key on chain: two transactions.
 
-        A record, which holds the secret, is kept until all is done; see `OnChainWallets.create`.
+        A record with the secret is kept until all steps are done; see `OnChainWallets.create`.
 
         Args:
-            name: What people call it.
+            name: Its name.
             description: What it is for.
             execute_in_groups: Groups whose actions it may run.
             manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
@@ -116,18 +116,18 @@ class OnChainUsageKeys(OnChainNoun):
             can_create_groups: Whether it may create groups.
             can_delete_groups: Whether it may delete groups.
             can_create_pkps: Whether it may create wallets.
-            expires_in: How long it runs actions: ``"30d"``, seconds, or a timedelta; None for ever.
-            form: Which hash stands on chain: of the key's 32 ``bytes`` (the specification), or of its ``text``, which
-                some services look up.
-            verify: Seconds to wait until the service resolves the key, found out by executing with it; None does not
-                ask. A key for every group pays one cent for it, any other nothing.
+            expires_in: How long it runs actions: ``"30d"``, seconds, or a timedelta; None for no limit.
+            form: Which hash is stored on chain: of the key's 32 ``bytes`` (the specification), or of its ``text``,
+                which some services look up.
+            verify: Seconds to wait until the service resolves the key, which an execution with the key checks; None
+                skips the check. The check costs one cent for a key with all groups, and nothing for any other key.
 
         Returns:
-            The key with its secret, which is shown this once.
+            The key with its secret, which is shown only once.
 
         Raises:
-            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
-            ChainError: The contract refused or the owner cannot pay the gas (nothing is lost); or the key is set and
+            InvalidArgument: More than 50 groups in one list, or an entry that is not a group.
+            ChainError: The contract refused, or the owner cannot pay the gas; nothing is lost. Or the key is set but
                 the service does not resolve it (``NotResolved``).
         """
         return self._do(
@@ -149,11 +149,11 @@ class OnChainUsageKeys(OnChainNoun):
         )
 
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a tiny action with a key, to see whether the service resolves it, and tells which hash is on chain.
+        """Executes a small action with a key. Returns whether the service resolves it, and which hash is on chain.
 
         Args:
             key: The key that creation returned, or its text.
-            timeout: Seconds to keep trying while it is unknown.
+            timeout: Seconds to keep trying while the key is unknown.
         """
         return self._do(key_flows.check(self._account, key, timeout))
 
@@ -177,7 +177,7 @@ class OnChainUsageKeys(OnChainNoun):
         expires_in: Span | None = None,
         never_expires: bool = False,
     ) -> UsageKey:
-        """Changes a usage key; what is left out stays, the expiration too.
+        """Changes a usage key; omitted values stay, including the expiration.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -190,8 +190,8 @@ class OnChainUsageKeys(OnChainNoun):
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
-            expires_in: How long from now on it runs actions.
-            never_expires: Takes an expiration away.
+            expires_in: How long it runs actions, from now on.
+            never_expires: Removes the expiration.
 
         Raises:
             NotFound: The account has no such key.
@@ -223,7 +223,7 @@ class OnChainUsageKeys(OnChainNoun):
         return self._do(key_flows.update_metadata(self._account, key, name, description))
 
     def delete(self, key: KeyRef) -> Receipt:
-        """Deletes a usage key, for good.
+        """Deletes a usage key permanently.
 
         Raises:
             NotFound: The account has no such key.
@@ -245,7 +245,7 @@ class OnChainUsageKeys(OnChainNoun):
 
 
 class OnChainGroups(OnChainNoun):
-    """Groups: which actions and which wallets belong together."""
+    """Groups: sets of actions and wallets that belong together."""
 
     def create(
         self,
@@ -255,7 +255,7 @@ class OnChainGroups(OnChainNoun):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group by one transaction, and one more for each entry beyond the first ten of a kind.
+        """Creates a group by one transaction, plus one for each entry beyond the first ten of each kind.
 
         Args:
             name: The group's name.
@@ -278,10 +278,10 @@ class OnChainGroups(OnChainNoun):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group; what is left out stays.
+        """Changes a group; omitted values stay.
 
-        One transaction, unless a list has more than ten entries: then one for each entry that comes or goes, what comes
-        first.
+        This takes one transaction. If a list has more than ten entries, it takes one for each added or removed entry,
+        with the additions first.
 
         Args:
             group: The group.
@@ -300,7 +300,7 @@ class OnChainGroups(OnChainNoun):
         )
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that name it keep the dead number, which is never used again."""
+        """Deletes a group. Keys that list it keep its number, which is never used again."""
         return self._do(flows.remove_group(self._account, group))
 
     def remove(self, group: GroupRef) -> Receipt:
@@ -313,11 +313,11 @@ class OnChainGroups(OnChainNoun):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike in API mode a hashed CID will do: nothing needs the raw one."""
+        """Permits an action in a group. Unlike in API mode, a hashed CID is enough: the raw one is not needed."""
         return self._do(flows.add_action(self._account, group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Withdraws an action from a group.
+        """Removes an action from a group.
 
         Raises:
             ChainError: ``ActionDoesNotExist``: the group does not permit it.
@@ -329,7 +329,7 @@ class OnChainGroups(OnChainNoun):
         return self._do(flows.add_wallet(self._account, group, wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """Withdraws a wallet from a group.
+        """Removes a wallet from a group.
 
         Raises:
             ChainError: ``PkpDoesNotExist``: the group does not permit it.
@@ -362,7 +362,7 @@ class OnChainActions(OnChainNoun):
         return self._do(flows.register(self._account, action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes name or description of a registered action; what is left out stays.
+        """Changes name or description of a registered action; omitted values stay.
 
         Raises:
             NotFound: The action is not registered.
@@ -370,11 +370,11 @@ class OnChainActions(OnChainNoun):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and withdraws it from every group of the account."""
+        """Deletes an action's registration and removes it from every group of the account."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those a group permits. The zero hash stands for every action."""
+        """Returns all actions of the account, or those a group permits. The zero hash means every action."""
         return self._do(flows.actions_of(self._account, group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

@@ -1,4 +1,4 @@
-"""The wallet in place of a key for billing: a signed header, kept for four minutes and then signed anew."""
+"""Authentication of billing calls by a wallet's signed header, which is renewed after four minutes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from svcnb.client.signing import SignedEnvelope, sign_flow
 from svcnb.protocol.typed_data import Flow as Purpose
 
 KEPT_S: Final = 240.0
-"""How long one signature is used; the service takes it for 300 seconds (specification 5.6.7)."""
+"""Seconds that one signature is used; the service accepts it for 300 seconds (specification 5.6.7)."""
 
 
 class WalletAuth:
-    """Makes the header by which a wallet opens the billing endpoints.
+    """Makes the header that authenticates a wallet at the billing endpoints.
 
     Args:
-        writer: The wallet, and the chain whose id and time its signature carries.
+        writer: The wallet, and the chain whose id and time the signature contains.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -31,17 +31,17 @@ class WalletAuth:
         self._signed_at = 0.0
 
     def refresh(self) -> Flow[None]:
-        """Lets the wallet sign when the last signature is too old."""
+        """Has the wallet sign if the last signature is too old."""
         if self._envelope is None or self._age() > KEPT_S:
             self._keep((yield from signed(self._writer, Purpose.BILLING_AUTH)))
 
     def headers(self) -> Mapping[str, str]:
-        """The header. A payment that takes minutes outlives a signature, so it may be signed anew here."""
+        """Returns the header. During a payment of several minutes a signature expires, so it may be renewed here."""
         if self._envelope is None:
             raise SigningError("the wallet has not signed for billing yet")
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope
-            with suppress(SigningError):  # of an owner who is asked elsewhere: the old one is good for another minute
+            with suppress(SigningError):  # the owner is asked elsewhere: the old one is valid for a minute
                 self._keep(
                     sign_flow(
                         self._writer.owner,

@@ -1,1 +1,1 @@
-"""Results of the client, one noun a file."""
+"""Results of the client, one resource per file."""

@@ -10,7 +10,7 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """A new account in API mode: its master key, shown this once, and its master wallet."""
+    """A new account in API mode: its master key, which is shown only once, and its master wallet."""
 
     name: str = Field(default="", alias="account_name")
     """The name given at creation."""
@@ -23,5 +23,5 @@ class Account(Model):
 
     @property
     def api_key_hash(self) -> str:
-        """The account's stable identity on chain, ``0x`` and 64 digits; no secret."""
+        """The account's stable identity on chain, ``0x`` and 64 digits; not a secret."""
         return api_key_hash(self.api_key.reveal())

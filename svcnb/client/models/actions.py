@@ -1,4 +1,4 @@
-"""Actions as the account knows them: a hash, a name, a description."""
+"""Actions as the account lists them: a hash, a name, a description."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from svcnb.client.models.base import Model
 
 
 class RegisteredAction(Model):
-    """An action that an account registered or a group permits."""
+    """Action that an account registered or a group permits."""
 
     hashed_cid: str | None
-    """keccak256 of the CID text, ``0x`` and 64 digits; all zeros stand for every action. None when the service hides
-    it, as some do for entries that were never registered."""
+    """keccak256 of the CID text, ``0x`` and 64 digits; all zeros mean every action. None if the service hides it, as
+    some do for entries that were never registered."""
 
     name: str = ""
     description: str = ""
 
     cid: str | None = None
-    """The raw CID, when this client knows it; the service lists hashes only."""
+    """The raw CID, if this client has it; the service lists hashes only."""
 
     @model_validator(mode="before")
     @classmethod
@@ -33,5 +33,5 @@ class RegisteredAction(Model):
 
     @property
     def is_wildcard(self) -> bool:
-        """True for the entry that stands for every action."""
+        """True for the entry that means every action."""
         return self.hashed_cid is not None and not self.hashed_cid.removeprefix("0x").strip("0")

@@ -1,4 +1,4 @@
-"""The base of all results."""
+"""Base class of all results."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from svcnb.client import display
 
 
 class Model(BaseModel):
-    """A frozen result that keeps members it does not know and shows itself as a small table.
+    """Immutable result that keeps unknown members and is displayed as a small table.
 
-    What is shown is made of values alone, in the order of the fields: no addresses in memory, no times of the machine,
-    no secrets. Equal results show equally on every machine.
+    The display contains only values, in the order of the fields: no memory addresses, no times of the machine, no
+    secrets. Equal results have the same display on every machine.
     """
 
     model_config = ConfigDict(
@@ -23,20 +23,20 @@ class Model(BaseModel):
     )
 
     quiet: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are left out of displays: they differ from run to run."""
+    """Fields that displays leave out, since they differ between runs."""
 
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What tables call a field whose name on the wire says little to people."""
+    """Column labels of fields whose wire name is unclear."""
 
     categories: ClassVar[frozenset[str]] = frozenset({"status", "kind", "state", "source", "event", "change", "weight"})
-    """Text fields with few different values."""
+    """String fields with few different values."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset()
     """Fields that count seconds since 1970; 0 and None mean never."""
 
     @classmethod
     def framed(cls) -> dict[str, Any]:
-        """Returns name and type of the fields that a frame has: all except secrets and long texts."""
+        """Returns name and type of the columns of a frame: all fields except secrets and long strings."""
         from svcnb.client.frames import is_secret
 
         return {
@@ -50,12 +50,12 @@ class Model(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
     def summary(self) -> dict[str, Any]:
-        """Returns what texts and tables for people show; like `shown` where a kind has no shorter way to say it."""
+        """Returns the values that text and tables show; the same as `shown` unless a class has a shorter form."""
         return self.shown()
 
     @classmethod
     def heading(cls, name: str) -> str:
-        """Returns what tables call a field."""
+        """Returns the column label of a field."""
         return cls.headings.get(name, name.replace("_", " "))
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from svcnb.client.secret import Secret
 
 
 def dollars(cents: int) -> str:
-    """Returns an amount of cents as dollars, for example ``$5.00``."""
+    """Formats an amount of cents as dollars, for example ``$5.00``."""
     sign = "-" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02d}"
 
@@ -19,10 +19,10 @@ class Balance(Model):
     """The credit of an account, shared by all its keys."""
 
     balance_cents: int
-    """As the processor counts: negative is credit, positive is owed."""
+    """Balance as the processor counts: negative is credit, positive is owed."""
 
     balance_display: str = ""
-    """The service's own words, for example ``$5.00 credit``."""
+    """The service's own text, for example ``$5.00 credit``."""
 
     quiet = frozenset({"balance_cents"})
     headings = MappingProxyType({"balance_display": "balance"})
@@ -39,7 +39,7 @@ class Balance(Model):
 
 
 class Payment(Model):
-    """One payment on its way into the account."""
+    """One payment to the account."""
 
     amount_cents: int
     method: Literal["card", "crypto"] = "card"
@@ -48,13 +48,13 @@ class Payment(Model):
     """``waiting`` until the processor has collected it and the service has credited it."""
 
     payment_intent_id: str
-    """The processor's id, starts with ``pi_``."""
+    """The processor's id; starts with ``pi_``."""
 
     publishable_key: str = ""
-    """For the processor's client library, beside ``client_secret``."""
+    """Publishable key for the processor's client library, used with ``client_secret``."""
 
     client_secret: Secret
-    """Lets the processor's client library confirm this one payment."""
+    """Secret with which the processor's client library confirms this one payment."""
 
     balance: Balance | None = None
     """The credit after the payment, once credited."""

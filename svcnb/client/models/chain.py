@@ -1,4 +1,4 @@
-"""What a write to the contract will do, and what it did."""
+"""Previews and receipts of writes to the contract."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WEI_PER_GWEI: Final = 10**9
 
 
 def ether(wei: int) -> str:
-    """An amount of wei for people: in ETH with at most nine decimals, small ones in gwei.
+    """Formats an amount of wei for people: in ETH with at most nine decimals, small amounts in gwei or wei.
 
     Example:
         >>> ether(1_500_000_000_000_000_000), ether(21_000_000_000_000), ether(5)
@@ -25,13 +25,13 @@ def ether(wei: int) -> str:
 
 
 class Preview(Model):
-    """One write before it is signed: simulated, decoded and priced."""
+    """Preview of one write before it is signed: simulated, decoded and priced."""
 
     function: str
     """The contract's function."""
 
     what: str
-    """What it will change, with names in place of hashes and numbers."""
+    """What it will change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
     """Every argument by name, as it will be sent; hashes as hex."""
@@ -46,15 +46,15 @@ class Preview(Model):
     """Gas that the simulation used, estimated by the node."""
 
     cost_wei: int
-    """What that costs at the present price, in wei."""
+    """Cost of that gas at the present price, in wei."""
 
     max_cost_wei: int
-    """The most that it may cost, in wei: with a fifth more gas, and at twice the present price."""
+    """Maximum cost in wei: with a fifth more gas, at twice the present price."""
 
     quiet = frozenset({"arguments"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the write in few words."""
+        """Returns a short description of the write."""
         return {
             "what": self.what,
             "function": self.function,
@@ -66,20 +66,20 @@ class Preview(Model):
 
 
 class Receipt(Model):
-    """One write that the chain took."""
+    """Receipt of one write."""
 
     what: str
-    """What it changed, with names in place of hashes and numbers."""
+    """What it changed, with names instead of hashes and numbers."""
 
     function: str
     transaction_hash: str
     block: int
     gas_used: int
     cost_wei: int
-    """What it cost, in wei."""
+    """Its cost in wei."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the write in few words."""
+        """Returns a short description of the write."""
         return {
             "what": self.what,
             "block": self.block,

@@ -1,4 +1,4 @@
-"""Why a key may run an action with a wallet, or which link is missing and what would repair it."""
+"""Explanation of why a key may run an action with a wallet, or what is missing and how to fix it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""The one link that is looked for first when something is refused; empty when nothing is missing."""
+"""The first missing link, in the order of the service's checks; empty when nothing is missing."""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -39,7 +39,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """What one group connects: the key, the action and the wallet that were asked about."""
+    """Links of one group to the key, the action and the wallet in question."""
 
     id: int
     name: str = ""
@@ -51,14 +51,14 @@ class GroupLink(Model):
     """The group permits the action."""
 
     wallet: bool | None = None
-    """The group permits the wallet; None when no wallet was asked about."""
+    """The group permits the wallet; None when no wallet was given."""
 
     by_wildcard: tuple[Literal["key", "action", "wallet"], ...] = ()
-    """Which of the links stand only because an entry means everything."""
+    """Links that exist only because of a wildcard entry."""
 
     @property
     def connects(self) -> bool:
-        """True when all that was asked about meets in this group."""
+        """True if this group has all the links in question."""
         return self.key and self.action and self.wallet is not False
 
 
@@ -66,18 +66,18 @@ class Repair(Model):
     """One way to make it work."""
 
     says: str
-    """What it does, in words."""
+    """Description in words."""
 
     code: str
-    """Python that does it, one call a line. ``svc`` is a client with the account's master key; ``mine`` stands for a
+    """Python code for it, one call per line. ``svc`` is a client with the account's master key. ``mine`` is a
     ChainSecured account that its owner opened."""
 
     cost_cents: int
-    """What the calls cost, in cents; 0 where they are transactions, which cost gas."""
+    """Cost of the calls in cents; 0 for transactions, which cost gas."""
 
 
 class ExplanationWarning(Model):
-    """What to know although it works, or before it is repaired."""
+    """Warnings that apply whether or not the run is permitted."""
 
     code: WarningCode
     text: str
@@ -87,43 +87,43 @@ class ExplanationWarning(Model):
 
 
 class Explanation(Model):
-    """How a key, an action and a wallet are connected; what is missing, and the calls that would repair it."""
+    """Links between a key, an action and a wallet; the missing link, and the calls that add it."""
 
     allowed: bool
-    """True when the service permits the run, and the use of the wallet if one was asked about."""
+    """True when the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """The missing link by a fixed name; empty when nothing is missing."""
+    """Fixed name of the missing link; empty when nothing is missing."""
 
     reason: str
-    """The same in one sentence."""
+    """The result in one sentence."""
 
     key: str
-    """The key, by name and hash; never its text."""
+    """Name and hash of the key; never its secret."""
 
     action: str
-    """The action, by name and hash; empty when a management call was refused."""
+    """Name and hash of the action; empty when a management call was refused."""
 
     call: str = ""
     """The management call that was refused; empty for an execution."""
 
     wallet: str | None = None
-    """The wallet's address; None when none was asked about."""
+    """The wallet's address; None when none was given."""
 
     every_group: bool = False
     """True when the key may execute in every group: by its wildcard, or because it is the master key."""
 
     groups: tuple[GroupLink, ...] = ()
-    """Every group of the account that links at least one of them."""
+    """Every group of the account with at least one of the links."""
 
     repairs: tuple[Repair, ...] = ()
-    """Ways to make it work, the one that grants least first; empty when allowed or when nothing can."""
+    """Ways to permit it, the one that grants least first; empty when it is permitted or cannot be."""
 
     warnings: tuple[ExplanationWarning, ...] = ()
 
     @property
     def repair(self) -> Repair | None:
-        """The way that grants least; None when there is nothing to repair, or no way."""
+        """The repair that grants least; None when there is nothing to fix, or no way."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:
@@ -148,7 +148,7 @@ class Explanation(Model):
         return draw(self)
 
     def summary(self) -> dict[str, object]:
-        """Returns the explanation in few words."""
+        """Returns the explanation in short form."""
         return {
             "allowed": self.allowed,
             "reason": self.reason,

@@ -11,10 +11,10 @@ from svcnb.protocol.wire.values import parse_group_id
 
 
 class Group(Model):
-    """A set of actions and wallets that belong together; keys are permitted by group."""
+    """Set of actions and wallets that belong together; keys get their permissions by group."""
 
     id: int
-    """Number of the group within its account, from 1; never used again after removal."""
+    """Number of the group within its account, from 1; never used again after deletion."""
 
     name: str = ""
     description: str = ""
@@ -22,12 +22,12 @@ class Group(Model):
     @field_validator("id", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
-        # Services answer a number, its decimal text, or 32 bytes in hex.
+        # Services return a number, its decimal text, or 32 bytes in hex.
         return value if not isinstance(value, str) else parse_group_id(value)
 
 
 class GroupContents(Model):
-    """What one group permits."""
+    """Actions and wallets that one group permits."""
 
     group_id: int
     actions: tuple[RegisteredAction, ...] = Field(default=())

@@ -1,4 +1,4 @@
-"""What a node tells about itself."""
+"""Facts that a node reports about itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svcnb.client.models.base import Model
 
 
 class ChainConfig(Model):
-    """The chain that accounts live on."""
+    """The chain with the accounts."""
 
     chain_id: int
     contract_address: str
@@ -18,13 +18,13 @@ class ChainConfig(Model):
     token: str = ""
 
     rpc_url: str | None = None
-    """JSON-RPC address; the emulator tells it, other services leave it to the caller."""
+    """JSON-RPC address, which the emulator reports; for other services, the caller sets it."""
 
     quiet = frozenset({"rpc_url"})
 
 
 class Version(Model):
-    """Which program answers."""
+    """Version of the service's program."""
 
     name: str = ""
     version: str = ""
@@ -32,17 +32,17 @@ class Version(Model):
 
 
 class Health(Model):
-    """Whether a node can work just now."""
+    """Health of a node."""
 
     healthy: bool
-    """True when the node answered 200: the action runtime is reachable and the processor is not overloaded."""
+    """True if the node responded with 200: the action runtime is reachable and the processor is not overloaded."""
 
     cpu_available: bool | None = None
     billing_keys_present: bool | None = None
 
 
 class Limits(Model):
-    """What one execution may use."""
+    """Limits of one execution."""
 
     timeout_ms: int
     """Longest run in milliseconds of wall clock."""

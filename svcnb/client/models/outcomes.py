@@ -1,4 +1,4 @@
-"""What came of one run of a batch."""
+"""Outcome of one run of a batch."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ _TRANSIENT = frozenset(
 
 
 class Outcome(Model):
-    """One run of a batch: its place, what it received, and its answer or its error."""
+    """Outcome of one run of a batch: its position, its parameters, and its response or its error."""
 
     index: int
-    """Place among the parameters, from 0."""
+    """Position among the parameters, from 0."""
 
     params: Any = None
     """What ``main`` received."""
 
     ok: bool
-    """Whether it was answered without an error."""
+    """Whether it succeeded."""
 
     response: Any = None
     """What ``main`` returned."""
 
     logs: str = ""
     error: str = ""
-    """The error in one line; empty when it went well."""
+    """The error in one line; empty on success."""
 
     error_type: str = ""
     """Name of the error's class, for example ``ActionError``."""
 
     elapsed: float = 0.0
-    """Seconds from sending to answer."""
+    """Seconds from request to response."""
 
     cost_cents: int = 0
     request_id: str = ""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
-    """The error itself; None when it went well, or when it was read from a file."""
+    """The error itself; None on success, or when it was read from a file."""
 
     quiet = frozenset({"elapsed", "request_id", "exception"})
 
     @classmethod
     def of_run(cls, index: int, params: object, run: Run) -> Outcome:
-        """Makes the outcome of an answer."""
+        """Creates the outcome of a successful run."""
         return cls(
             index=index,
             params=params,
@@ -74,7 +74,7 @@ class Outcome(Model):
 
     @classmethod
     def of_error(cls, index: int, params: object, error: Exception) -> Outcome:
-        """Makes the outcome of an error."""
+        """Creates the outcome of a failed run."""
         named = f"{error.name}: " if isinstance(error, ActionError) and error.name else ""
         return cls(
             index=index,
@@ -88,19 +88,19 @@ class Outcome(Model):
 
     @property
     def answered(self) -> bool:
-        """Whether the action was executed, well or not."""
+        """Returns whether the action was executed, successfully or not."""
         return self.ok or self.error_type == ActionError.__name__
 
     @property
     def transient(self) -> bool:
-        """Whether the same run may go well later: the service was busy, or key and credit did not do then."""
+        """Returns whether the same run may succeed later: the service was busy, or key or credit did not suffice."""
         return self.error_type in _TRANSIENT
 
     @property
     def shown_result(self) -> str:
-        """The response, or the error, as text."""
+        """Returns the response, or the error, as text."""
         return repr(self.response) if self.ok else f"{self.error_type}: {self.error}"
 
     def summary(self) -> dict[str, Any]:
-        """Returns place, parameters and what came of them."""
+        """Returns position, parameters and result."""
         return {"index": self.index, "params": self.params, "result": display.shorten(self.shown_result, 200)}

@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Who can read a run's timeline. No part of the run's value: all are equal, and none is stored with it."""
+    """Reader of a run's timeline. Not part of the run's value: all readers are equal, and none is stored."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
@@ -30,33 +30,33 @@ class _Teller:
 
 
 class Run(Model):
-    """What an execution answered, what it printed, and what it cost."""
+    """Result of an execution: its response, its output and its cost."""
 
     response: Any = None
-    """What ``main`` returned, or what it gave to ``setResponse``. A text that is itself JSON arrives parsed: the
-    service already read it once."""
+    """What ``main`` returned, or what it passed to ``setResponse``. A string that contains JSON arrives parsed, since
+    the service parses it once."""
 
     logs: str = ""
-    """Console output, one line a call."""
+    """Console output, one line per call."""
 
     cid: str
     """CID of the source that ran."""
 
     elapsed: float = 0.0
-    """Seconds from sending to answer, as this client saw them."""
+    """Seconds from request to response, measured by this client."""
 
     request_id: str = ""
     """The service's id of the request."""
 
     notes: tuple[str, ...] = ()
-    """Quiet advice about how it was run."""
+    """Advice about how it was run."""
 
     quiet = frozenset({"elapsed", "request_id", "notes"})
 
     _teller: _Teller = PrivateAttr(default_factory=_Teller)
 
     def known_by(self, trace: Callable[[Run], Trace]) -> Self:
-        """Tells this run who can read its timeline; returns the run."""
+        """Sets the reader of this run's timeline; returns the run."""
         self._teller = _Teller(trace)
         return self
 
@@ -64,9 +64,8 @@ class Run(Model):
         """Returns the timeline of this run, read from the emulator that ran it.
 
         Raises:
-            TraceUnavailable: The service is no emulator, or has forgotten the run.
-            InvalidArgument: The run came from an asynchronous client or out of a file: ask a client,
-                ``svc.trace(run)``.
+            TraceUnavailable: The service is not an emulator, or no longer has the run.
+            InvalidArgument: The run came from an asynchronous client or from a file: use a client, ``svc.trace(run)``.
         """
         if self._teller.trace is None:
             raise InvalidArgument(
@@ -77,10 +76,10 @@ class Run(Model):
 
     @property
     def cost_cents(self) -> int:
-        """Estimated cost in cents: one a second begun and finished, at least one.
+        """Estimated cost in cents: one for each full second, at least one.
 
         The service measures the run itself and this client measures the whole exchange, so a slow network makes the
-        estimate too high. The truth is the change of ``svc.billing.balance()``.
+        estimate too high. The exact cost is the change of ``svc.billing.balance()``.
         """
         return max(1, int(self.elapsed))
 

@@ -1,4 +1,4 @@
-"""The timeline of one execution, as the emulator keeps it."""
+"""Timeline of one execution, as the emulator records it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS: Final = {
 
 
 class TraceEvent(Model):
-    """One moment of a run."""
+    """One event of a run."""
 
     at_ms: float
     """Milliseconds since the start of the run."""
@@ -29,13 +29,13 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the isolate beyond what it holds when idle; None where the machine does not tell."""
+    """Memory of the isolate beyond its idle memory; None if the machine does not report it."""
 
     took_ms: float | None = None
-    """Milliseconds that the action waited for the service; at the start, those it waited in line."""
+    """Milliseconds that the action waited for the service; at the start, those that it waited in the queue."""
 
     operation: str | None = None
-    """Which key operation."""
+    """Name of the key operation."""
 
     refused: str | None = None
     """Why the operation ended in an error inside the action."""
@@ -44,16 +44,16 @@ class TraceEvent(Model):
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request; its path and query may hold secrets and are not kept."""
+    """Host of an outbound request; path and query can contain secrets and are not stored."""
 
     status: int | None = None
-    """HTTP status of an outbound answer."""
+    """HTTP status of an outbound response."""
 
     bytes: int | None = None
     """Size of a body, a console line or a module."""
 
     phase: str | None = None
-    """``start`` for an outbound request that went out; the event of its answer has none."""
+    """``start`` for an outbound request that was sent; empty for the event of its response."""
 
     ok: bool | None = None
     """At the end: whether the action succeeded."""
@@ -65,7 +65,7 @@ class TraceEvent(Model):
 
     @property
     def label(self) -> str:
-        """What happened, in a few words that are the same in every run."""
+        """Returns a short description of the event that does not change between runs."""
         words: list[str] = [self.kind]
         if self.operation and self.operation != self.kind:
             words.append(self.operation.replace("_", " "))
@@ -80,22 +80,22 @@ class TraceEvent(Model):
 
 
 class Trace(Model):
-    """What happened in one execution and when: operations on keys, outbound requests, console lines, the end.
+    """Timeline of one execution: key operations, outbound requests, console lines, the end.
 
     Its text is the same for equal runs. Its table in a notebook shows times, which differ from run to run.
     """
 
     engine: str
-    """Which engine ran it."""
+    """Name of the engine that ran it."""
 
     why: str = ""
-    """Why that engine, where the emulator had a choice."""
+    """Reason for that engine, if the emulator had a choice."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
     """In the order in which they happened."""
 
     dropped: int = 0
-    """Events beyond the first thousand, which were only counted."""
+    """Number of events beyond the first thousand, which are not stored."""
 
     def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
         return iter(self.events)
@@ -110,7 +110,7 @@ class Trace(Model):
 
     @property
     def waited_ms(self) -> float:
-        """Milliseconds of the run that went to the service's answers: keys, requests, packages. Overlaps count once."""
+        """Milliseconds of the run spent waiting for the service: keys, requests, packages. Overlaps count once."""
         total, reached = 0.0, 0.0
         spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)
         for begin, end in spans:
@@ -120,7 +120,7 @@ class Trace(Model):
 
     @property
     def peak_memory_bytes(self) -> int | None:
-        """Largest memory that an event saw; None where the machine does not tell."""
+        """Largest memory among the events; None if the machine does not report it."""
         return max((event.memory_bytes for event in self.events if event.memory_bytes is not None), default=None)
 
     def of(self, kind: str) -> tuple[TraceEvent, ...]:
@@ -133,7 +133,7 @@ class Trace(Model):
         return f"Trace({self.engine!r}, {', '.join(labels)}{f', and {more} more' if more else ''})"
 
     def _repr_html_(self) -> str:
-        """One row an event: its time, how long the action waited for it as a bar, the isolate's memory."""
+        """Returns one row per event: its time, a bar for the action's wait, the isolate's memory."""
         whole = max(self.elapsed_ms, 0.001)
         rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
         more = len(self.events) - _SHOWN + self.dropped
@@ -145,7 +145,7 @@ class Trace(Model):
 
 
 def _row(event: TraceEvent, whole_ms: float) -> str:
-    # What it waited in line lies before the run.
+    # The wait in the queue is before the run.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     left = max(0.0, event.at_ms - took) / whole_ms * 100
     width = max(0.7, took / whole_ms * 100)

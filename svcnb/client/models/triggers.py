@@ -1,4 +1,4 @@
-"""Triggers, their runs, and what helps to write them."""
+"""Triggers, their runs, and previews of schedules and event signatures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from svcnb.protocol.wire.triggers import OPEN_STATUSES
 
 
 class Trigger(Model):
-    """An action that runs by itself."""
+    """Trigger: runs an action automatically."""
 
     id: str
-    """Its id; the last part of a webhook's address."""
+    """Its id, which is also the last part of a webhook's address."""
 
     name: str = ""
 
@@ -25,13 +25,13 @@ class Trigger(Model):
     """``webhook``, ``schedule`` or ``chain_event``."""
 
     enabled: bool = True
-    """Whether it fires."""
+    """Whether it is enabled."""
 
     config: Mapping[str, Any] = Field(default_factory=dict)
     """Settings of its kind, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """What every run's params start from; what fired is laid over it."""
+    """Default params of every run; the event's data is merged into them."""
 
     action_cid: str = ""
     """CID of the action."""
@@ -40,10 +40,10 @@ class Trigger(Model):
     """Source of the action."""
 
     max_runs_per_minute: int | None = None
-    """Webhook posts taken in any 60 seconds; none means 60."""
+    """Webhook posts accepted in any 60 seconds; None means 60."""
 
     max_queued_runs: int | None = None
-    """Runs that may wait or run at once; none means 100."""
+    """Maximum number of queued and running runs; None means 100."""
 
     user_id: str = ""
     created_at: datetime | None = None
@@ -56,26 +56,27 @@ class TriggerRun(Model):
     """One run of a trigger."""
 
     id: str
-    """Its id; the action sees it as the header ``x-correlation-id``, so it can tell a repetition from a new run."""
+    """Its id, which the action sees as the header ``x-correlation-id``. It distinguishes a repetition from a new
+    run."""
 
     trigger_id: str = ""
     status: str
     """``queued``, ``running``, ``success`` or ``failed``; some services also show ``retrying``."""
 
     input: Any = None
-    """What fired, as the action got it."""
+    """The event, as the action received it."""
 
     response: Any = None
-    """The whole answer of the execution; `result` is what the action returned."""
+    """The whole response of the execution; `result` is what the action returned."""
 
     error: str | None = None
     """HTTP status and text of the failure, with the stack when the action threw."""
 
     attempt: int = 1
-    """1, and one more for every retry."""
+    """Number of attempts: 1, plus one for every retry."""
 
     started_at: datetime | None = None
-    """When it was taken, before it waited its turn."""
+    """When it was accepted, before its time in the queue."""
 
     finished_at: datetime | None = None
 
@@ -88,33 +89,33 @@ class TriggerRun(Model):
 
     @property
     def ok(self) -> bool:
-        """Whether it ended well."""
+        """Returns whether it succeeded."""
         return self.status == "success"
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended, well or not."""
+        """Returns whether it has ended, successfully or not."""
         return self.status not in OPEN_STATUSES
 
     @property
     def result(self) -> Any:
-        """What the action returned; None unless it ended well."""
+        """Result of the action; None unless it succeeded."""
         return self.response.get("response") if self.ok and isinstance(self.response, dict) else None
 
     @property
     def logs(self) -> str:
-        """Console output; empty unless it ended well."""
+        """Console output; empty unless it succeeded."""
         return str(self.response.get("logs", "")) if self.ok and isinstance(self.response, dict) else ""
 
     @property
     def seconds(self) -> float | None:
-        """Seconds from being taken to its end, waiting and retries included; None while it has not ended."""
+        """Seconds from acceptance to its end, with waiting and retries; None while it has not ended."""
         if self.started_at is None or self.finished_at is None:
             return None
         return (self.finished_at - self.started_at).total_seconds()
 
     def summary(self) -> dict[str, Any]:
-        """Returns what people look for: how it ended and with what."""
+        """Returns the main facts: how it ended, and its result."""
         return {
             "status": self.status,
             "result": None if self.result is None else display.shorten(repr(self.result), 200),
@@ -129,7 +130,7 @@ class TriggerRun(Model):
 
 
 class Me(Model):
-    """The user whose triggers a token reaches."""
+    """The user whose triggers a token gives access to."""
 
     id: str = ""
     email: str = ""
@@ -138,7 +139,7 @@ class Me(Model):
 
 
 class TriggerToken(Model):
-    """A token as its owner sees it; nobody can show the token itself again."""
+    """A token as its owner sees it, without the secret, which cannot be shown again."""
 
     id: str
     label: str = ""
@@ -150,26 +151,26 @@ class TriggerToken(Model):
 
 
 class CronPreview(Model):
-    """When a schedule fires."""
+    """Preview of a schedule."""
 
     cron: str
     sentence: str
     """The schedule in English words."""
 
     times: tuple[datetime, ...]
-    """The next ticks, UTC."""
+    """The next times that it fires, UTC."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the sentence and the times as texts."""
+        """Returns the sentence and the times as strings."""
         times = tuple(f"{tick:%Y-%m-%d %H:%M:%S}" for tick in self.times)
         return {"cron": self.cron, "sentence": self.sentence, "times": times}
 
 
 class EventPreview(Model):
-    """What an event signature means."""
+    """Preview of an event signature."""
 
     signature: str
-    """The form that is hashed: full types, no names, no spaces."""
+    """Canonical form, which is hashed: full types, no names, no spaces."""
 
     topic0: str
     """First topic of the event's logs."""
@@ -178,4 +179,4 @@ class EventPreview(Model):
     """The arguments as ``event.decoded`` names them, with their types."""
 
     warnings: tuple[str, ...] = ()
-    """What to know before relying on ``event.decoded``."""
+    """Limits of ``event.decoded`` for this signature."""

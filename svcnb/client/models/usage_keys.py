@@ -13,7 +13,7 @@ from svcnb.client.secret import Secret
 
 
 def groups_in_words(numbers: Sequence[int]) -> str:
-    """Groups as a key's lists name them: ``no group``, ``group 1``, ``groups 1, 2``; 0 stands for all of them."""
+    """Describes the groups of a key's list: ``no group``, ``group 1``, ``groups 1, 2``; 0 means all of them."""
     if not numbers:
         return "no group"
     if 0 in numbers:
@@ -26,10 +26,10 @@ def _either(name: str) -> AliasChoices:
 
 
 class UsageKey(Model):
-    """A usage key: what it may do, and, once only, its secret."""
+    """A usage key: its permissions and, only at its creation, its secret."""
 
     api_key_hash: str
-    """keccak256 of the key text, ``0x`` and 64 digits; no secret. Names the key in update and remove."""
+    """keccak256 of the key text, ``0x`` and 64 digits; not a secret. Identifies the key in update and delete."""
 
     name: str = ""
     description: str = ""
@@ -67,19 +67,19 @@ class UsageKey(Model):
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the key stops running actions, in UTC; None for never or unknown."""
+        """Time in UTC at which the key stops running actions; None for never or unknown."""
         return datetime.fromtimestamp(self.expiration, UTC) if self.expiration else None
 
     @property
     def execute_only(self) -> bool:
-        """True when the key can run actions and change nothing: the safe kind to hand out."""
+        """True if the key can run actions and change nothing. Such a key is safe to share."""
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)
 
     @property
     def may(self) -> str:
-        """What the key may do, in words, for example ``execute in groups 1, 2; create wallets``."""
+        """Permissions of the key in words, for example ``execute in groups 1, 2; create wallets``."""
         lists = {
             "execute in": self.execute_in_groups,
             "manage actions in": self.manage_ipfs_ids_in_groups,
@@ -95,7 +95,7 @@ class UsageKey(Model):
         return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "nothing but read"
 
     def summary(self) -> dict[str, Any]:
-        """Returns the key in few words."""
+        """Returns a short description of the key."""
         return {
             "name": self.name,
             "description": self.description,
@@ -105,7 +105,7 @@ class UsageKey(Model):
         }
 
     def permissions(self) -> dict[str, Any]:
-        """Returns flags and lists under the names that requests use."""
+        """Returns flags and lists by their names in requests."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,

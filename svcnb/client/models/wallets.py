@@ -9,20 +9,20 @@ class Wallet(Model):
     """A wallet whose key the service keeps."""
 
     wallet_address: str
-    """Its address, lower case; what groups and actions know it by."""
+    """Its address, lower case; identifies it in groups and actions."""
 
     id: str = ""
-    """Position in the account: ``0`` is the account's master wallet. Some services answer 0 for every wallet."""
+    """Position in the account: ``0`` is the account's master wallet. Some services return 0 for every wallet."""
 
     name: str = ""
     description: str = ""
 
     @property
     def address(self) -> str:
-        """The same as ``wallet_address``."""
+        """Same value as ``wallet_address``."""
         return self.wallet_address
 
     @property
     def is_wildcard(self) -> bool:
-        """True for the entry that stands for every wallet of the account."""
+        """True for the entry that means every wallet of the account."""
         return not self.wallet_address.removeprefix("0x").strip("0")

@@ -1,1 +1,1 @@
-"""The service's nouns, one a file: flows first, then the synchronous and the asynchronous face of the same flows."""
+"""Resources of the service, one per file, with flows that both clients use."""

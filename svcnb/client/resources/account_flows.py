@@ -1,4 +1,4 @@
-"""What happens behind `svc.accounts`: a new account, and whether the key belongs to one."""
+"""Flows of `svc.accounts`: creation of an account, and a check whether the key belongs to one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svcnb.client.references import is_name
 
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
-    """Asks for a new account."""
+    """Creates an account."""
     if not is_name(name):
         raise InvalidArgument("an account needs a name", hint='svc.accounts.create("treasury")')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
@@ -34,7 +34,7 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
 
 
 def exists() -> Flow[bool]:
-    """Asks whether the key belongs to an account."""
+    """Checks whether the key belongs to an account."""
     return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), patience="read"))
 
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Accounts(Resource):
-    """Accounts: create one, or ask whether the key belongs to one."""
+    """Accounts: create one, or check whether the key belongs to one."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """Creates an account in API mode and returns its master key, which is shown this once.
+        """Creates an account in API mode and returns its master key, which is shown only once.
 
-        Free, and needs no key. Takes as long as two chain transactions. Never repeated when it is unknown whether it
-        arrived.
+        Free, and needs no key. Takes as long as two chain transactions. Not repeated when it is unknown whether the
+        request arrived.
 
         Args:
             name: The account's name.
             description: What it is for.
-            email: Passed on to the payment processor.
+            email: Sent to the payment processor.
 
         Raises:
             InvalidArgument: The name is blank.
@@ -34,7 +34,7 @@ class Accounts(Resource):
         return self._do(account_flows.create(name, description, email))
 
     def exists(self) -> bool:
-        """Tells whether the key belongs to an account in API mode. Free.
+        """Returns whether the key belongs to an account in API mode. Free.
 
         Raises:
             Unauthorized: No key is configured.
@@ -42,19 +42,19 @@ class Accounts(Resource):
         return self._do(account_flows.exists())
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
-        """Hands the account of the configured key to a wallet, for good: from API mode to ChainSecured.
+        """Converts the configured key's account from API mode to ChainSecured. Irreversible.
 
-        Groups, wallets, actions, usage keys and credit stay. The account key can change nothing any more. Free.
+        Groups, wallets, actions, usage keys and credit stay. The account key can no longer change anything. Free.
 
         Args:
-            owner: The wallet that will own the account; it must never have been admin of one.
-            confirm: Without it nothing is done, and the error lists what will happen.
+            owner: The wallet that will own the account. It must never have been admin of an account.
+            confirm: Required. Without it nothing is done, and the error lists the consequences.
 
         Returns:
-            The account, in its new owner's hands.
+            The account, opened by its new owner.
 
         Raises:
-            NotConfirmed: ``confirm`` was not given.
+            NotConfirmed: ``confirm`` is not True.
             ChainError: The wallet has an account, or the key belongs to none.
             BadRequest: The account is ChainSecured already.
             Forbidden: The key is not the account's master key.

@@ -1,4 +1,4 @@
-"""Actions that the account knows by name."""
+"""Actions that are registered in the account under a name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.protocol.wire.values import WILDCARD_HASH
 
 
 def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Asks to register an action."""
+    """Registers an action."""
     cid = raw_cid(action)
     if isinstance(action, Action):
         name = action.name if name is None else name
@@ -37,7 +37,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Reads what is kept for an action, then replaces what is given."""
+    """Reads an action's registration, then replaces the given values."""
     hashed = _one(action)
     if name is None or description is None:
         known = yield from listing(None)
@@ -50,7 +50,7 @@ def update(action: ActionRef, name: str | None, description: str | None) -> Flow
 
 
 def delete(action: ActionRef) -> Flow[None]:
-    """Asks to forget an action."""
+    """Deletes an action's registration."""
     return ask(
         Call(
             "POST",
@@ -126,7 +126,7 @@ class Actions(Resource):
 
         Args:
             action: An action, a source or a raw CID.
-            name: What people call it; an `Action`'s own name when left out.
+            name: Its name; an `Action`'s own name when left out.
             description: What it does; likewise.
 
         Raises:
@@ -136,7 +136,7 @@ class Actions(Resource):
         return self._do(register(action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes name or description of a registered action; what is left out stays. Costs one cent.
+        """Changes name or description of a registered action; omitted values stay. Costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -173,9 +173,9 @@ class Actions(Resource):
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Walks through the actions page by page; for accounts with very many. Free."""
+        """Iterates over the actions page by page, for accounts with very many. Free."""
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:
-        """Asks the service for the CID of a source; `svcnb.cid` computes the same without asking. Free, no key."""
+        """Asks the service for the CID of a source; `svcnb.cid` computes the same locally. Free, needs no key."""
         return self._do(cid(source))

@@ -1,4 +1,4 @@
-"""What all nouns share: a client's session, and how it drives their flows."""
+"""Base classes of all resources: a client's session, which runs their flows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ C = TypeVar("C", bound=type)
 
 
 class Resource(Checked):
-    """One noun of the synchronous client."""
+    """Resource of the synchronous client."""
 
     def __init__(self, session: SyncSession) -> None:
         self._session = session
@@ -32,7 +32,7 @@ class Resource(Checked):
 
 
 class AsyncResource(Checked):
-    """One noun of the asynchronous client."""
+    """Resource of the asynchronous client."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session

@@ -21,12 +21,12 @@ LONGEST_POLL_S: Final = 5.0
 
 
 def publishable_key() -> Flow[str]:
-    """Asks for the processor's publishable key."""
+    """Reads the processor's publishable key."""
     return ask(Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, patience="read"))
 
 
 def balance() -> Flow[Balance]:
-    """Asks for the credit."""
+    """Reads the credit."""
     return ask(Call("GET", "/billing/balance", model(Balance), patience="read"))
 
 
@@ -78,7 +78,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
 
 
 def wait(payment: Payment, timeout: float) -> Flow[Payment]:
-    """Tries to confirm until the payment is credited."""
+    """Repeats the confirmation until the payment is credited."""
     begun, _ = yield from now()
     delay = FIRST_POLL_S
     while True:
@@ -86,7 +86,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _says(error, "credited already", "already credited"):  # by the page that the payer returned to
+            if _says(error, "credited already", "already credited"):  # credited by the page that the payer returned to
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _says(error, "another account", "another customer"):
@@ -105,21 +105,22 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Begins a payment; where a local processor stands beside the service, pays it there and waits for the credit."""
+    """Begins a payment. With a local processor, also pays it there and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:
-        # What the processor's client library does in the browser. The secret goes back to the service it came from.
+        # Does what the processor's client library does in the browser. The secret is only sent to the service that
+        # issued it.
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
-        return payment  # a real processor: a person pays
+        return payment  # a real processor: a person must pay
     except OutOfCredit as error:  # the processor's 402 is about the card, not about the account
         raise PaymentFailed(f"the payment was not collected: {error.message}") from error
     return (yield from wait(payment, timeout))
 
 
 def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
-    """Asks whether a local processor has a page for a payment."""
+    """Checks whether a local processor has a page for a payment."""
     opening = _opening(payment)
 
     try:
@@ -135,7 +136,7 @@ def _credited(payment: Payment) -> Noted:
 
 
 def _local(payment: Payment) -> str:
-    # The emulator's processor has this path whatever it is called on the wire.
+    # The emulator's processor always has this path, independently of its name on the wire.
     return f"//processor/v1/payment_intents/{payment.payment_intent_id}"
 
 
@@ -162,7 +163,7 @@ def _id(payment: object) -> str:
 
 
 class Billing(Resource):
-    """Credit and payments. All keys of an account share one credit; all calls here are free."""
+    """Credit and payments. All keys of an account share one credit. All calls here are free."""
 
     def balance(self) -> Balance:
         """Returns the credit of the account."""
@@ -171,18 +172,19 @@ class Billing(Resource):
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
         """Adds credit.
 
-        Beside an emulator the payment is made at its local processor, and this returns once it is credited. Beside a
-        real service a person must pay: this returns the payment with status ``waiting``, and `wait` finishes it.
+        With an emulator, its local processor makes the payment, and this method returns once it is credited. With a
+        real service, a person must pay: this method returns the payment with status ``waiting``, and `wait` finishes
+        it.
 
         Args:
             amount_cents: Cents, at least 500.
-            method: ``card`` or ``crypto``; crypto takes the minutes that its chain takes.
+            method: ``card`` or ``crypto``; crypto takes some minutes, depending on its chain.
             timeout: Seconds to wait for the credit.
 
         Raises:
             InvalidArgument: Less than 500 cents.
             PaymentFailed: The processor did not collect it.
-            TimedOut: It was not collected in time; the payment may still be waited for.
+            TimedOut: It was not collected in time; `wait` can still finish the payment.
         """
         return self._do(top_up(amount_cents, method, timeout))
 
@@ -191,7 +193,7 @@ class Billing(Resource):
 
         Args:
             amount_cents: Cents, at least 500.
-            method: How it will be paid; only remembered.
+            method: How it will be paid; only stored with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
@@ -202,7 +204,7 @@ class Billing(Resource):
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: Not collected yet, credited already, or another account's.
+            BadRequest: The payment is not collected yet, already credited, or belongs to another account.
         """
         return self._do(confirm(payment))
 
@@ -220,13 +222,13 @@ class Billing(Resource):
         return self._do(wait(payment, timeout))
 
     def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page for a payment, where a person picks how it goes.
+        """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
 
-        The address holds the payment's secret: open it, and keep it out of saved outputs. None beside a real service,
-        whose processor has a client library of its own.
+        The address contains the payment's secret: open it, and keep it out of saved outputs. Returns None with a real
+        service, whose processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 
     def publishable_key(self) -> str:
-        """Returns the processor's publishable key, starts with ``pk_``. No key needed."""
+        """Returns the processor's publishable key, which starts with ``pk_``. Needs no key."""
         return self._do(publishable_key())

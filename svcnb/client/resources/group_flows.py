@@ -1,4 +1,4 @@
-"""What happens behind `svc.groups`: creation beyond ten entries, and updates that lose nothing."""
+"""Flows of `svc.groups`: creation with more than ten entries, and updates that keep all other values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def update(
     actions: Iterable[ActionRef] | ActionRef | None,
     wallets: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Reads a group, lays the changes over it, and writes the whole back."""
+    """Reads a group, applies the changes, and writes the whole group."""
     number = group_id(group)
     old = yield from get(number)
     permitted, rest = ([], []) if actions is None else _split(actions)
@@ -87,14 +87,14 @@ def update(
 
 
 def delete(group: GroupRef) -> Flow[None]:
-    """Asks to delete a group."""
+    """Deletes a group."""
     number = group_id(group)
     return ask(
         Call(
             "POST",
             "/remove_group",
             nothing,
-            {"group_id": str(number)},  # the one endpoint that wants a text
+            {"group_id": str(number)},  # the only endpoint that needs a string
             in_doubt=f"the group may be removed; svc.groups.list() shows {number} or not.",
         )
     )
@@ -125,22 +125,22 @@ def contents(group: GroupRef) -> Flow[GroupContents]:
 
 
 def add_action(group: GroupRef, action: ActionRef) -> Flow[None]:
-    """Asks to permit an action in a group; a second time changes nothing."""
+    """Permits an action in a group; a second time changes nothing."""
     return _membership("/add_action_to_group", group, {"action_ipfs_cid": raw_cid(action)}, repeatable=True)
 
 
 def remove_action(group: GroupRef, action: ActionRef) -> Flow[None]:
-    """Asks to withdraw an action from a group."""
+    """Removes an action from a group."""
     return _membership("/remove_action_from_group", group, {"hashed_cid": action_hash(action)})
 
 
 def add_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
-    """Asks to permit a wallet in a group; a second time changes nothing."""
+    """Permits a wallet in a group; a second time changes nothing."""
     return _membership("/add_pkp_to_group", group, {"pkp_id": wallet_address(wallet)}, repeatable=True)
 
 
 def remove_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
-    """Asks to withdraw a wallet from a group."""
+    """Removes a wallet from a group."""
     return _membership("/remove_pkp_from_group", group, {"pkp_id": wallet_address(wallet)})
 
 
@@ -163,9 +163,9 @@ def _addresses(wallets: Iterable[WalletRef] | WalletRef) -> list[str]:
 
 
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
-    """Returns the hashes that go with the group's creation, and the raw CIDs to add afterwards.
+    """Returns the hashes for the group's creation, and the raw CIDs to add afterwards.
 
-    Adding one by one takes raw CIDs, so entries known by hash alone must be among the first ten.
+    Adding one by one needs raw CIDs, so entries with a hash alone must be among the first ten.
     """
     several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
     hash_only: list[str] = []

@@ -1,4 +1,4 @@
-"""Groups: which actions and which wallets belong together."""
+"""Groups: sets of actions and wallets that belong together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svcnb.client.resources.base import Resource
 class Groups(Resource):
     """Groups: a key that may execute in a group can run its actions, and those may use its wallets.
 
-    Wherever a list of actions or wallets is wanted, ``svcnb.everything`` (0) means all of them.
+    In every list of actions or wallets, ``svcnb.everything`` (0) means all of them.
     """
 
     def create(
@@ -28,8 +28,8 @@ class Groups(Resource):
     ) -> Group:
         """Creates a group.
 
-        Costs one cent, and one more for each action and each wallet beyond the first ten: the service takes ten of
-        each at once, the rest are added one by one. Never repeated when it is unknown whether it arrived.
+        Costs one cent, plus one for each action and each wallet beyond the first ten. The service accepts ten of each
+        at once; the rest are added one by one. Not repeated when it is unknown whether the request arrived.
 
         Args:
             name: The group's name.
@@ -38,7 +38,7 @@ class Groups(Resource):
             wallets: Wallets or addresses to permit.
 
         Raises:
-            InvalidArgument: An entry names no action or wallet, or more than ten actions are given by hash alone.
+            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are given by hash alone.
             Forbidden: A usage key without ``can_create_groups``.
         """
         return self._do(flows.create(name, description, actions, wallets))
@@ -60,7 +60,7 @@ class Groups(Resource):
         return self._do(flows.get(group))
 
     def iter(self) -> Iterator[Group]:
-        """Walks through the groups page by page; for accounts with very many. Free."""
+        """Iterates over the groups page by page, for accounts with very many. Free."""
         return self._iterate(flows.page)
 
     def update(
@@ -72,10 +72,11 @@ class Groups(Resource):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group; what is left out stays. Costs one cent, and one for each entry beyond ten of a new list.
+        """Changes a group; omitted values stay. Costs one cent, plus one for each entry beyond ten of a new list.
 
-        The service replaces a group as a whole, so this reads it first and writes everything back. Two updates at the
-        same moment can therefore undo each other; ``add_action`` and its like cannot.
+        The service replaces a group as a whole, so this method reads it first and writes everything back. Two
+        simultaneous updates can therefore overwrite each other. ``add_action`` and similar methods do not have this
+        problem.
 
         Args:
             group: The group.
@@ -85,14 +86,14 @@ class Groups(Resource):
             wallets: The complete new list of permitted wallets.
 
         Raises:
-            InvalidArgument: What would be kept has more than ten entries, so that the service would drop some.
+            InvalidArgument: A list that would be kept has more than ten entries, so that the service would lose some.
             NotFound: The group does not exist.
             Forbidden: The key is not the account's master key.
         """
         return self._do(flows.update(group, name, description, actions, wallets))
 
     def delete(self, group: GroupRef) -> None:
-        """Deletes a group. Costs one cent. Keys that name it keep the dead number, which is never used again.
+        """Deletes a group. Costs one cent. Keys that list it keep its number, which is never used again.
 
         Raises:
             Forbidden: A usage key without ``can_delete_groups``.
@@ -117,13 +118,13 @@ class Groups(Resource):
             action: An action, a source or a raw CID; it need not be registered.
 
         Raises:
-            InvalidArgument: A hashed CID was given: the service wants the raw one.
+            InvalidArgument: A hashed CID was given: the service needs the raw one.
             Forbidden: A usage key whose ``manage_ipfs_ids_in_groups`` lacks the group.
         """
         self._do(flows.add_action(group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> None:
-        """Withdraws an action from a group. Costs one cent.
+        """Removes an action from a group. Costs one cent.
 
         Args:
             group: The group.
@@ -143,7 +144,7 @@ class Groups(Resource):
         self._do(flows.add_wallet(group, wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
-        """Withdraws a wallet from a group. Costs one cent.
+        """Removes a wallet from a group. Costs one cent.
 
         Raises:
             NotFound: The group does not permit it.

@@ -1,4 +1,4 @@
-"""What a node tells about itself; no key needed."""
+"""Information about a node; needs no key."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def _address(body: object, _answer: Answer | None = None) -> str:
 
 
 def chain_config() -> Flow[ChainConfig]:
-    """Asks for the chain."""
+    """Reads the chain."""
     return _get("/get_node_chain_config", model(ChainConfig))
 
 
 def version() -> Flow[Version]:
-    """Asks for the version."""
+    """Reads the version."""
     return _get("/version", model(Version))
 
 
 def health() -> Flow[Health]:
-    """Asks for the health; 503 is an answer too."""
+    """Reads the health; 503 is a valid response, too."""
     return _get(
         "//health",
         lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - the status of HTTP
@@ -48,46 +48,46 @@ def health() -> Flow[Health]:
 
 
 def limits() -> Flow[Limits]:
-    """Asks for the execution limits."""
+    """Reads the execution limits."""
     return _get(attrgetter("action_limits_path"), model(Limits))
 
 
 def payers() -> Flow[list[str]]:
-    """Asks for the payers."""
+    """Reads the payers."""
     return _get("/get_api_payers", lambda body, _: [_address(item) for item in body])
 
 
 def admin_payer() -> Flow[str]:
-    """Asks for the admin payer."""
+    """Reads the admin payer."""
     return _get("/get_admin_api_payer", _address)
 
 
 def openapi() -> Flow[dict[str, Any]]:
-    """Asks for the OpenAPI description."""
+    """Reads the OpenAPI description."""
     return _get("/openapi.json", lambda body, _: dict(body))
 
 
 class Node(Resource):
-    """The node that answers: its chain, limits, payers, version and health. All free, no key needed."""
+    """The node that responds: its chain, limits, payers, version and health. All calls are free and need no key."""
 
     def chain_config(self) -> ChainConfig:
-        """Returns the chain that accounts live on, and the address of the contract."""
+        """Returns the chain with the accounts, and the address of the contract."""
         return self._do(chain_config())
 
     def version(self) -> Version:
-        """Returns which program answers."""
+        """Returns the version of the service's program."""
         return self._do(version())
 
     def health(self) -> Health:
-        """Returns whether the node can work just now; does not raise when it cannot."""
+        """Returns the health of the node; does not raise when it is unhealthy."""
         return self._do(health())
 
     def limits(self) -> Limits:
-        """Returns what one execution may use."""
+        """Returns the limits of one execution."""
         return self._do(limits())
 
     def payers(self) -> list[str]:
-        """Returns the addresses that relay the writes of accounts in API mode."""
+        """Returns the addresses that send the writes of accounts in API mode."""
         return self._do(payers())
 
     def admin_payer(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads lists page by page, and answers as models. Knows no client: flows are made of it."""
+"""Flows that read lists page by page, and parsers of responses into models."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from svcnb.client.models.base import Model
 M = TypeVar("M", bound=Model)
 
 PAGE_SIZE = 100
-"""Entries asked for at once when a whole list is read."""
+"""Page size for reading a whole list."""
 
 
 class Pages(Generic[M]):
-    """Where a walk through pages stands: stops on a short page, drops what was seen before.
+    """State of a read through pages: stops at a short page, drops repeated entries.
 
-    The service answers a list shorter than one page whole whatever the page number, and moves the last entry into the
-    place of a removed one, so neither an empty page nor an entry's position can be relied on (reference facts 2.4.1).
+    For a list shorter than one page, the service returns the whole list for every page number. It moves the last entry
+    into the place of a deleted one. So neither an empty page nor an entry's position is reliable (reference facts
+    2.4.1).
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ class Pages(Generic[M]):
 
 
 def identity(item: Model) -> object:
-    """Returns what tells one entry of a list from another."""
+    """Returns the value that distinguishes an entry from others."""
     for name in ("wallet_address", "hashed_cid", "api_key_hash", "id"):
         value = getattr(item, name, None)
         if value is not None:
@@ -59,7 +60,7 @@ def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[
 
 
 def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], missing: NotFound) -> Flow[M]:
-    """Reads a list page by page until it has the wanted entry.
+    """Reads a list page by page until it finds the entry.
 
     Raises:
         NotFound: The list has no such entry; the error is ``missing``.
@@ -110,4 +111,4 @@ def member(name: str) -> Callable[[Any, Answer], str]:
 
 
 def nothing(_body: object, _answer: Answer) -> None:
-    """Reads an answer whose status says it all."""
+    """Reads a response without a body to parse."""

@@ -1,4 +1,4 @@
-"""What happens behind `TriggersClient`: every decision once, for both clients."""
+"""Flows of `TriggersClient`, which both clients use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True)
 class Door:
-    """Where the triggers service is, and the token for it.
+    """Address of the triggers service, and the token for it.
 
     Attributes:
         url: Its address, without ``/api``.
@@ -57,7 +57,7 @@ class Door:
 
     @property
     def challenge(self) -> str:
-        """What the service gets to know of the token before its first use (specification 5.9)."""
+        """Challenge: the part of the token that the service receives before its first use (specification 5.9)."""
         digest = hashlib.sha256(self.token.reveal().encode()).digest()
         return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -69,26 +69,26 @@ class Door:
     def call(
         self, method: Any, path: str, parse: Callable[[Any, Answer], T], body: object = None, **more: Any
     ) -> Call[T]:
-        """One call to the service."""
+        """Makes one call of the service."""
         headers = {"Authorization": f"Bearer {self.token.reveal()}"}
         return Call(method, path, parse, body, base=self.url, key=False, headers=headers, **more)
 
 
 def new_token() -> Secret:
-    """A random token of 43 characters."""
+    """Returns a random token of 43 characters."""
     return Secret(secrets.token_urlsafe(_TOKEN_BYTES))
 
 
-# --- who ------------------------------------------------------------------------------------------------------------
+# --- authorisation --------------------------------------------------------------------------------------------------
 
 
 def me(door: Door) -> Flow[Me]:
-    """Asks who approved the token."""
+    """Reads the user who approved the token."""
     return ask(door.call("GET", "/api/me", model(Me), patience="read"))
 
 
 def who(door: Door) -> Flow[Me | None]:
-    """Asks who approved the token; None when nobody has."""
+    """Reads the user who approved the token; None if no one has."""
     try:
         return (yield from me(door))
     except Unauthorized:
@@ -96,7 +96,7 @@ def who(door: Door) -> Flow[Me | None]:
 
 
 def until_approved(door: Door, timeout: float) -> Flow[Me]:
-    """Asks every two seconds until a user has approved the token."""
+    """Checks every two seconds until a user has approved the token."""
     begun, _ = yield from now()
     while True:
         try:
@@ -118,7 +118,7 @@ def tokens(door: Door) -> Flow[Listing[TriggerToken]]:
 
 
 def revoke(door: Door, token: TriggerToken | str | None) -> Flow[None]:
-    """Asks to end one token, or all."""
+    """Revokes one token, or all."""
     path = "/api/tokens" if token is None else f"/api/tokens/{_id(token)}"
     return ask(door.call("DELETE", path, nothing, repeatable=True))
 
@@ -127,7 +127,7 @@ def revoke(door: Door, token: TriggerToken | str | None) -> Flow[None]:
 
 
 def create(door: Door, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Flow[Trigger]:
-    """Asks for a trigger."""
+    """Creates a trigger."""
     body = body_of(action, usage_key, kind, **members)
     return ask(
         door.call(
@@ -144,7 +144,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
     """Checks the members of a new trigger before anything is sent.
 
     Raises:
-        InvalidArgument: Something cannot be used.
+        InvalidArgument: A member is invalid.
     """
     source, _ = source_or_cid(action)
     if source is None:
@@ -169,10 +169,10 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
 
 
 def schedule_config(cron: str) -> dict[str, Any]:
-    """Settings of a schedule.
+    """Returns settings of a schedule.
 
     Raises:
-        InvalidArgument: It is no schedule, or too fine.
+        InvalidArgument: It is not a schedule, or fires too often.
     """
     return {"cron": _checked(Cron, cron).text}
 
@@ -180,10 +180,10 @@ def schedule_config(cron: str) -> dict[str, Any]:
 def chain_config(
     chain: str, contract: str, event: str, topics: object, start_block: int | str | None
 ) -> dict[str, Any]:
-    """Settings of a chain event.
+    """Returns settings of a chain event.
 
     Raises:
-        InvalidArgument: The event is no signature.
+        InvalidArgument: The event is not a signature.
     """
     _checked(Event.parse, event)
     config: dict[str, Any] = {"chain": chain, "contract_address": str(contract), "event_signature": event}
@@ -206,7 +206,7 @@ def get(door: Door, trigger: Trigger | str) -> Flow[Trigger]:
 
 
 def update(door: Door, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
-    """Asks for changes; what is None stays."""
+    """Changes a trigger; values of None stay."""
     body = {name: value for name, value in changes.items() if value is not None}
     if (action := body.pop("action", None)) is not None:
         source, _ = source_or_cid(action)
@@ -221,12 +221,12 @@ def update(door: Door, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
 
 
 def delete(door: Door, trigger: Trigger | str) -> Flow[None]:
-    """Asks to delete a trigger and its runs."""
+    """Deletes a trigger and its runs."""
     return ask(door.call("DELETE", f"/api/triggers/{_id(trigger)}", nothing, repeatable=True))
 
 
 def create_for(door: Door, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any) -> Flow[Trigger]:
-    """Makes a group that permits the action, a key that can only execute there, and the trigger that uses it."""
+    """Creates a group that permits the action, a key that can only execute there, and the trigger."""
     body_of(action, "checked before anything is made", kind, name=name, **members)
     group = yield from group_flows.create(f"trigger {name}", "Made for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
@@ -251,7 +251,7 @@ def runs(door: Door, trigger: Trigger | str, limit: int | None, offset: int) -> 
     while limit is None or len(found) < limit:
         size = RUNS_PAGE_MAX if limit is None else min(RUNS_PAGE_MAX, limit - len(found))
         page = yield from ask(run_page(door, trigger, size, at))
-        # New runs push older ones towards the end while we read, so a page may repeat what was seen.
+        # New runs move older ones towards the end during the reads, so a page can repeat runs.
         found |= {run.id: run for run in page if run.id not in found}
         at += len(page)
         if len(page) < size:
@@ -272,7 +272,7 @@ def run_page(
 
 
 def wait_for_run(door: Door, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
-    """Asks until a run has ended: a given one, or the newest there is."""
+    """Waits until a run has ended: a given one, or the newest."""
     wanted = None if run is None else getattr(run, "run_id", None) or _id(run)
     begun, _ = yield from now()
     wait = FIRST_POLL_S
@@ -330,20 +330,20 @@ def _content(body: object) -> tuple[bytes, str]:
 
 
 def preview_cron(text: str, after: float, count: int) -> CronPreview:
-    """Says when a schedule fires.
+    """Returns when a schedule fires.
 
     Raises:
-        InvalidArgument: It is no schedule, or too fine.
+        InvalidArgument: It is not a schedule, or fires too often.
     """
     cron = _checked(Cron, text)
     return CronPreview(cron=cron.text, sentence=cron.sentence, times=tuple(cron.preview(after, count)))
 
 
 def preview_event(text: str) -> EventPreview:
-    """Says what an event signature means.
+    """Returns the meaning of an event signature.
 
     Raises:
-        InvalidArgument: It is no signature.
+        InvalidArgument: It is not a signature.
     """
     event = _checked(Event.parse, text)
     arguments = tuple(
@@ -384,7 +384,7 @@ def door_of(url: str | None, token: str | Secret | None) -> Door:
     """Checks address and token.
 
     Raises:
-        ConfigError: There is no address, or the token cannot be one.
+        ConfigError: The address is missing, or the token is malformed.
     """
     if not url:
         raise ConfigError(

@@ -11,16 +11,16 @@ from svcnb.client.secret import Secret
 
 TriggerKind: TypeAlias = Literal["webhook", "schedule", "chain_event"]
 UsageKeySecret: TypeAlias = UsageKey | Secret | str
-"""A usage key with its secret: what creation returned, or its text."""
+"""A usage key with its secret: the object that creation returned, or its text."""
 
 
 class TriggerOptions(TypedDict, total=False):
     """Options of every new trigger.
 
     Attributes:
-        default_params: JSON object that each run's parameters are laid over.
-        max_runs_per_minute: Webhook posts in any 60 seconds; None means 60.
-        max_queued_runs: Runs that may wait or run; None means 100.
+        default_params: JSON object into which each run's parameters are merged.
+        max_runs_per_minute: Webhook posts accepted in any 60 seconds; None means 60.
+        max_queued_runs: Maximum number of queued and running runs; None means 100.
     """
 
     default_params: Mapping[str, Any] | None
@@ -29,10 +29,10 @@ class TriggerOptions(TypedDict, total=False):
 
 
 class TriggerChanges(TriggerOptions, total=False):
-    """What `TriggersClient.update` can change.
+    """Options of `TriggersClient.update`.
 
     Attributes:
-        name: What people call it.
+        name: Its name.
         action: The new action or its source; it needs ``usage_key`` too.
         usage_key: The key that the runs use.
         kind: The new kind.

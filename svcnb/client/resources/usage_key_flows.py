@@ -1,4 +1,4 @@
-"""What happens behind `svc.usage_keys`: creation, listing, and updates that lose nothing."""
+"""Flows of `svc.usage_keys`: creation, listing, and updates that keep all other values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTHING: Final[dict[str, Any]] = {
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
-    """Asks for a new usage key."""
+    """Creates a usage key."""
     if not is_name(name):
         raise InvalidArgument("a usage key needs a name", hint='svc.usage_keys.create("runner", ...)')
     body = {"name": name, "description": description} | _NOTHING | _numbers(permissions)
@@ -49,7 +49,7 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
 
 
 def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
-    """Reads a key's record, lays the changes over it, and writes the whole back."""
+    """Reads a key's record, applies the changes, and writes the whole record."""
     old = yield from get(key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged = {"name": old.name, "description": old.description} | old.permissions() | _numbers(given)
@@ -72,7 +72,7 @@ def update_metadata(key: KeyRef, name: str | None, description: str | None) -> F
 
 
 def delete(key: KeyRef) -> Flow[None]:
-    """Asks to delete a key."""
+    """Deletes a key."""
     return ask(
         Call(
             "POST",

@@ -1,4 +1,4 @@
-"""Usage keys: credentials with less than all rights."""
+"""Usage keys: API keys with restricted permissions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
 
 class UsageKeys(Resource):
-    """Usage keys: hand out the one that can only execute in the groups it needs.
+    """Usage keys: share only keys that can only execute in the groups that they need.
 
-    Wherever groups are wanted, ``svcnb.everything`` (0) means all of them.
+    In every list of groups, ``svcnb.everything`` (0) means all of them.
     """
 
     def create(
@@ -34,13 +34,13 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key and returns its secret, which is shown this once. Costs one cent.
+        """Creates a usage key and returns its secret, which is shown only once. Costs one cent.
 
-        It takes a short while until the key works everywhere: ``run(..., until_effective=60)`` waits for it. Never
-        repeated when it is unknown whether it arrived.
+        It takes a short while until the key works everywhere: ``run(..., until_effective=60)`` waits for it. Not
+        repeated when it is unknown whether the request arrived.
 
         Args:
-            name: What people call it.
+            name: Its name.
             description: What it is for.
             execute_in_groups: Groups whose actions it may run.
             manage_ipfs_ids_in_groups: Groups where it may add and remove actions.
@@ -51,7 +51,7 @@ class UsageKeys(Resource):
             can_create_pkps: Whether it may create wallets.
 
         Raises:
-            InvalidArgument: More than 50 groups in one list, or an entry that is no group.
+            InvalidArgument: More than 50 groups in one list, or an entry that is not a group.
             Forbidden: The key in use is not the account's master key.
         """
         return self._do(
@@ -84,7 +84,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.get(key))
 
     def iter(self) -> Iterator[UsageKey]:
-        """Walks through the usage keys page by page; for accounts with very many. Free."""
+        """Iterates over the usage keys page by page, for accounts with very many. Free."""
         return self._iterate(usage_key_flows.page)
 
     def update(
@@ -101,10 +101,10 @@ class UsageKeys(Resource):
         can_delete_groups: bool | None = None,
         can_create_pkps: bool | None = None,
     ) -> UsageKey:
-        """Changes a usage key; what is left out stays. Costs one cent.
+        """Changes a usage key; omitted values stay. Costs one cent.
 
-        The service replaces the whole record, and sets the expiration anew as for a new key; so this reads the record
-        first and writes everything back. To change name or description alone, prefer `update_metadata`.
+        The service replaces the whole record, and resets the expiration to that of a new key. So this method reads the
+        record first and writes everything back. To change name or description alone, prefer `update_metadata`.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -146,7 +146,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.update_metadata(key, name, description))
 
     def delete(self, key: KeyRef) -> None:
-        """Deletes a usage key for ever: from then on it is unknown (401). Costs one cent.
+        """Deletes a usage key permanently: from then on it is unknown (401). Costs one cent.
 
         Args:
             key: The key, its text, or its hash from a listing.

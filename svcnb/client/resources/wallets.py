@@ -13,7 +13,7 @@ from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model
 
 
 def create() -> Flow[Wallet]:
-    """Asks for a new wallet."""
+    """Creates a wallet."""
     return ask(
         Call(
             "POST",
@@ -46,12 +46,12 @@ def get(wallet: WalletRef) -> Flow[Wallet]:
 
 
 class Wallets(Resource):
-    """Wallets: create and list them. Their keys never leave the service, save to an action permitted to use them."""
+    """Wallets: create and list them. Only actions that are permitted to use a wallet receive its key."""
 
     def create(self) -> Wallet:
         """Creates a wallet and registers it in the account. Costs one cent.
 
-        Never repeated when it is unknown whether it arrived.
+        Not repeated when it is unknown whether the request arrived.
 
         Raises:
             OutOfCredit: The account cannot pay.
@@ -63,7 +63,7 @@ class Wallets(Resource):
         """Returns all wallets of the account, or those a group permits. Free.
 
         Args:
-            group: Only wallets of this group. The zero address stands for every wallet.
+            group: Only wallets of this group. The zero address means every wallet.
         """
         return self._do(listing(group))
 
@@ -80,5 +80,5 @@ class Wallets(Resource):
         return self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
-        """Walks through the wallets page by page; for accounts with very many. Free."""
+        """Iterates over the wallets page by page, for accounts with very many. Free."""
         return self._iterate(lambda number: page(number, group=group))

@@ -1,7 +1,7 @@
-"""Wallets that sign, and what their signatures say.
+"""Wallets that sign, and functions that read their signatures.
 
-A `LocalSigner` holds a key of its own, a `ContractWallet` speaks for a contract (ERC-1271), and a wallet in the
-browser signs through a panel. All of them are `Signer`, so a flow takes any.
+A `LocalSigner` has its own key. A `ContractWallet` signs for a contract (ERC-1271). A wallet in the browser signs
+through a panel. All of them are `Signer`, so every flow accepts any of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A contract that has its own word about signatures (ERC-1271)."""
+"""Wallets that are contracts and check signatures themselves (ERC-1271)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class ContractWallet(Signer):
-    """A contract wallet, spoken for by the signer that its contract listens to.
+    """Contract wallet; a signer that its contract accepts signs for it.
 
     The envelope names the contract, the owner signs it, and the service asks the contract on the chain. The contract
-    must be deployed there already: wallets that exist only on paper (ERC-6492) are unsupported.
+    must be deployed there already: wallets that are not deployed yet (ERC-6492) are not supported.
 
     Args:
         address: The contract's address.
-        signer: Its owner. For a contract that wants another form of signature, such as several owners' ones in a row,
-            derive from this class and override `sign_typed_data`.
+        signer: Its owner. If the contract needs another form of signature, such as the signatures of several owners in
+            a row, derive from this class and override `sign_typed_data`.
 
     Raises:
-        SigningError: No address, or the owner's own address.
+        SigningError: The address is invalid, or it is the owner's own address.
 
     Source: specification 5.6.3 and 5.6.4.
     """
@@ -54,11 +54,11 @@ class ContractWallet(Signer):
         return self._signer
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
-        """Lets the owner sign; see `Signer.sign_typed_data`."""
+        """Has the owner sign; see `Signer.sign_typed_data`."""
         return self._signer.sign_typed_data(typed_data)
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Lets the owner sign, without blocking."""
+        """Has the owner sign, without blocking."""
         return await self._signer.sign_typed_data_async(typed_data)
 
     def __repr__(self) -> str:

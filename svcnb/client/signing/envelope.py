@@ -1,4 +1,4 @@
-"""An envelope with its signature, as the endpoints and the billing header take it."""
+"""Signed envelopes, in the form that the endpoints and the billing header accept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class SignedEnvelope:
     """Typed data and the signature of the wallet it names.
 
-    Whoever holds it can use it once and again while its time lasts, 300 seconds before and after: there is no nonce.
+    Anyone who has it can use it repeatedly while it is valid: 300 seconds before and after its time. It has no nonce.
 
     Attributes:
         typed_data: The envelope.
@@ -34,7 +34,7 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """What it is for."""
+        """The flow that it was signed for."""
         return Flow(self.typed_data["primaryType"])
 
     @property
@@ -44,7 +44,7 @@ class SignedEnvelope:
 
     @property
     def issued_at(self) -> int:
-        """Unix seconds."""
+        """Time of signing in Unix seconds."""
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class SignedEnvelope:
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:
-        """The header that opens the billing endpoints.
+        """The header that authenticates calls of the billing endpoints.
 
         Raises:
             InvalidArgument: It was signed for another flow.
@@ -65,7 +65,7 @@ class SignedEnvelope:
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
 
     def __repr__(self) -> str:
-        # Without the signature: within its time it is as good as the wallet for this flow.
+        # The signature is not shown: while it is valid, it replaces the wallet for this flow.
         return f"SignedEnvelope({self.flow.value}, {self.address}, issued_at={self.issued_at})"
 
     def _repr_html_(self) -> str:
@@ -83,7 +83,7 @@ class SignedEnvelope:
 def sign_flow(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Builds the envelope of a flow and lets a wallet sign it.
+    """Builds the envelope of a flow and has a wallet sign it.
 
     Args:
         signer: The wallet.
@@ -104,7 +104,7 @@ def sign_flow(
 async def sign_flow_async(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Does as `sign_flow`, for wallets whose owner is asked elsewhere."""
+    """Works like `sign_flow`, for wallets that ask their owner elsewhere."""
     signer = as_signer(signer)
     typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
     return SignedEnvelope(typed_data, _checked(await signer.sign_typed_data_async(typed_data)))

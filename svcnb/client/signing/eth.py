@@ -26,10 +26,11 @@ def eth_account(purpose: str) -> Any:
         purpose: What needs it, for the error.
 
     Raises:
-        SigningError: It is not installed.
+        SigningError: eth-account is not installed.
     """
-    # A library below it raises the recursion limit to 100 000 for pairings that nothing here computes, and then deeply
-    # nested JSON ends a process instead of failing. One thread at a time: another would read the raised limit.
+    # A dependency raises the recursion limit to 100 000 for pairings, which this package does not compute. With that
+    # limit, deeply nested JSON crashes the process instead of raising an error. The lock keeps other threads from
+    # reading the raised limit.
     with _IMPORTING:
         limit = sys.getrecursionlimit()
         try:
@@ -44,7 +45,7 @@ def eth_account(purpose: str) -> Any:
 
 
 def is_local_account(value: object) -> bool:
-    """Checks for an eth-account ``LocalAccount``, without importing the library: nobody has one before."""
+    """Checks for an eth-account ``LocalAccount``, which only exists once the library is imported."""
     module = sys.modules.get("eth_account.signers.local")
     return module is not None and isinstance(value, module.LocalAccount)
 

@@ -1,4 +1,4 @@
-"""A wallet whose key this process holds."""
+"""Wallets whose key is in this process."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ class LocalSigner(Signer):
     __slots__ = ("_address", "_key")
 
     def __init__(self, key: Secret) -> None:
-        # No variable holds the key, here and below: tracebacks may show variables, and with them this wallet.
+        # No variable contains the key, here and below: tracebacks can show variables.
         self._address = ""
         self._key = Secret("0x" + _secret_bytes(key).hex())
         self._address = checksum_address(_or_signing_error(lambda: address_of_secret(_secret_bytes(self._key))))
 
     @classmethod
     def from_key(cls, key: str | bytes | Secret) -> LocalSigner:
-        """Takes a private key.
+        """Creates a signer from a private key.
 
         Args:
             key: 32 bytes, or their hex.
 
         Raises:
-            SigningError: No private key; it is not repeated in the message.
+            SigningError: It is not a private key. The message does not contain it.
         """
         if isinstance(key, bytes):
             key = key.hex()
@@ -63,13 +63,13 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_account(cls, account: LocalAccount) -> LocalSigner:
-        """Takes an account of eth-account. Every method that takes a signer also takes the account itself.
+        """Creates a signer from an account of eth-account. Methods that take a signer also accept the account itself.
 
         Args:
             account: What ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic`` returned.
 
         Raises:
-            SigningError: It is another object.
+            SigningError: It is not such an account.
         """
         if not is_local_account(account):
             raise SigningError(
@@ -94,7 +94,7 @@ class LocalSigner(Signer):
         while True:
             try:
                 return cls.from_key(secrets.token_bytes(SECRET_BYTES))
-            except SigningError:  # beyond the order of the curve: once in 2**128 times
+            except SigningError:  # not below the order of the curve: happens once in 2**128 times
                 continue
 
     @classmethod
@@ -102,8 +102,8 @@ class LocalSigner(Signer):
         """Reads a key from a file.
 
         Args:
-            path: An encrypted JSON key file (version 3, as other wallets write them), or a file with the key in hex
-                that nobody else may read.
+            path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no one else may
+                read.
             password: Password of an encrypted file.
 
         Raises:
@@ -139,7 +139,7 @@ class LocalSigner(Signer):
         """Writes the key into a new, encrypted file that only its owner can read. Takes about a second.
 
         Args:
-            path: Where; an existing file is not replaced.
+            path: The new file; an existing file is not replaced.
             password: At least one character; without it the key cannot be read again.
 
         Returns:
@@ -170,7 +170,7 @@ class LocalSigner(Signer):
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:
-        """Signs 32 bytes as they are. Sign only what you hashed yourself: a digest does not tell what it stands for.
+        """Signs 32 bytes as they are. Sign only a digest that you computed: a digest does not show its content.
 
         Returns:
             ``0x`` and 65 bytes.
@@ -197,7 +197,7 @@ class LocalSigner(Signer):
         """Signs a transaction.
 
         Args:
-            transaction: Its fields as JSON-RPC names them, complete: nonce, gas, fees and chainId included.
+            transaction: All its fields under their JSON-RPC names, including nonce, gas, fees and chainId.
 
         Returns:
             The raw transaction, ``0x`` hex, ready for ``eth_sendRawTransaction``.
@@ -222,7 +222,7 @@ class LocalSigner(Signer):
 
 
 def _secret_bytes(key: Secret) -> bytes:
-    if not isinstance(key, Secret):  # not shown: it may be a key
+    if not isinstance(key, Secret):  # not shown: it can be a key
         raise InvalidType(
             f"LocalSigner takes a Secret, not {type(key).__name__}", hint="Use LocalSigner.from_key(text)."
         )
@@ -253,7 +253,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):
-        # The library's own text is left out: it may quote the file.
+        # The library's own message is left out: it can quote the file.
         raise SigningError(
             f"{file} does not open with this password, or is no key file", hint="Check the password and the file."
         ) from None

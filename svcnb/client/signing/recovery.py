@@ -1,4 +1,4 @@
-"""Who signed this? Answered here, without asking anybody."""
+"""Recovery of the signer from a signature, computed locally."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
         signature: 65 bytes, or their hex.
 
     Returns:
-        The address with checksum. Every well-formed signature leads to some address: compare it.
+        The address with checksum. Every well-formed signature results in some address: compare it with the expected
+        one.
 
     Raises:
-        SigningError: No such signature, or typed data that cannot be hashed.
+        SigningError: The signature is malformed, or the typed data cannot be hashed.
     """
     try:
         digest = typed_data_digest(signed) if isinstance(signed, dict) else personal_digest(signed)
@@ -36,17 +37,17 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
 
 @checked
 def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> bool:
-    """Whether the key of an address made a signature.
+    """Returns whether the key of an address made a signature.
 
-    A contract wallet has no key: only its contract can tell, so this answers False for it.
+    A contract wallet has no key. Only its contract can check a signature, so this function returns False for it.
 
     Args:
         signed: Typed data, or a personal message; as for `recover`.
         signature: 65 bytes, or their hex.
-        address: Who is said to have signed.
+        address: The expected signer.
 
     Raises:
-        SigningError: The address is none, or typed data or signature cannot be read.
+        SigningError: The address is invalid, or the typed data or the signature cannot be read.
     """
     try:
         wanted = checksum_address(address)

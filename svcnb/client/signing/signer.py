@@ -1,4 +1,4 @@
-"""What every wallet that can sign has in common."""
+"""Base class of all wallets that can sign."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from svcnb.checked import Checked
 class Signer(Checked, ABC):
     """A wallet that signs typed data.
 
-    A wallet whose owner is asked elsewhere, such as one in a browser, cannot answer while Python waits: it overrides
-    `sign_typed_data_async` and lets `sign_typed_data` raise `svcnb.SigningError` with that advice.
+    A wallet that asks its owner elsewhere, for example in a browser, cannot answer while Python waits. Such a wallet
+    overrides `sign_typed_data_async`. Its `sign_typed_data` raises `svcnb.SigningError` with that advice.
     """
 
     @property
     @abstractmethod
     def address(self) -> str:
-        """The wallet's address, with checksum: the one that stands in ``message.address``."""
+        """The wallet's address, with checksum: the value of ``message.address``."""
 
     @abstractmethod
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Digest of any typed data (EIP-712): eth-account computes it, after every value was checked against its type.
+"""Digest of any typed data (EIP-712): eth-account computes it, after a check of every value's type.
 
-eth-account converts values that do not fit their type: it signs the string "no" as the bool true, takes a text for
-bytes and pads short ones. Wallets refuse such values or sign something else, so they are refused here.
+eth-account converts values that do not fit their type. It signs the string "no" as the bool true, accepts a string for
+bytes, and pads short bytes. Wallets reject such values or sign something else, so this module rejects them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from svcnb.protocol.keccak import keccak256
 from svcnb.protocol.typed_data import Flow, canonical_types
 
 MAX_DEPTH: Final = 32
-"""Levels of structs and arrays in a message."""
+"""Maximum depth of structs and arrays in a message."""
 
 DOMAIN: Final = {
     "name": "string",
@@ -58,7 +58,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _is_envelope(typed_data: dict[str, Any]) -> bool:
-    # The four envelopes of the service need no library: the first signature of a process is half a second sooner.
+    # The four envelopes of the service need no library. This makes the first signature of a process half a second
+    # faster.
     try:
         return bool(typed_data["types"] == canonical_types(Flow(typed_data["primaryType"])))
     except (KeyError, TypeError, ValueError):
@@ -75,7 +76,7 @@ def _digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _checked(typed_data: object) -> dict[str, Any]:
-    """Returns a copy with every value in the form that eth-account takes as it is."""
+    """Returns a copy with every value in a form that eth-account does not convert."""
     if not isinstance(typed_data, dict):
         raise MalformedValue(f"typed data is a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):
@@ -128,7 +129,7 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
 
 
 def _reachable(primary: str, types: Types) -> list[str]:
-    """The types that a message uses; eth-account refuses others."""
+    """The types that a message uses; eth-account rejects unused ones."""
     found, todo = [primary], [primary]
     while todo:
         for field in types[todo.pop()]:

@@ -18,7 +18,7 @@ class NewAccountRequest(Request):
 
 
 class NewAccountResponse(Response):
-    """Answer of ``new_account``: the only time that the account key is shown."""
+    """Response of ``new_account``, which is the only one that contains the account key."""
 
     api_key: str = Field(description="Account key, base64 of 32 bytes. Keep it: it is not shown again.", repr=False)
     wallet_address: str = Field(description="Address of the Account Master Wallet, lower case.")

@@ -12,7 +12,7 @@ from svcnb.protocol.wire.values import OneHashedCid, RawCid
 
 
 class RunActionRequest(Request):
-    """Body of the execution endpoint; ``code`` wins over ``ipfs_id``."""
+    """Body of the execution endpoint; ``code`` takes precedence over ``ipfs_id``."""
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
     ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")
@@ -20,7 +20,7 @@ class RunActionRequest(Request):
 
 
 class RunActionResponse(Response):
-    """Answer of the execution endpoint."""
+    """Response of the execution endpoint."""
 
     response: Any = Field(None, description="What the action returned.")
     logs: str = Field("", description="What the action printed, one line a call.")

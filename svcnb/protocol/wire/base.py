@@ -1,4 +1,4 @@
-"""What all wire models share: how strict a request is, what a response keeps."""
+"""Base classes of all wire models: strict requests, and responses that keep unknown members."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 class Request(BaseModel):
     """A request body: JSON types are not converted into each other, unknown members are ignored.
 
-    Building one checks it, so the client refuses before sending what the service would refuse after.
+    Creating one validates it, so the client rejects invalid requests before they are sent.
     """
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, defer_build=True, hide_input_in_errors=True)
@@ -21,6 +21,6 @@ class Response(BaseModel):
 
 
 class Success(Response):
-    """The whole body of an endpoint that has nothing else to tell (reference facts G5)."""
+    """Body of an endpoint without a result (reference facts G5)."""
 
     success: bool = True

@@ -8,13 +8,13 @@ from svcnb.protocol.wire.base import Request, Response
 
 
 class PublishableKeyResponse(Response):
-    """Answer of the endpoint that tells how to reach the payment processor."""
+    """Response of the endpoint with the settings of the payment processor."""
 
     publishable_key: str = Field(description="Key for the processor's client library; starts with pk_.")
 
 
 class BalanceResponse(Response):
-    """Answer of ``billing/balance``."""
+    """Response of ``billing/balance``."""
 
     balance_cents: int = Field(description="As the processor counts: negative is credit, positive is owed.")
     balance_display: str = Field(description="The same for people, for example '$5.00 credit'.")
@@ -27,7 +27,7 @@ class CreatePaymentIntentRequest(Request):
 
 
 class CreatePaymentIntentResponse(Response):
-    """Answer of ``billing/create_payment_intent``."""
+    """Response of ``billing/create_payment_intent``."""
 
     client_secret: str = Field(description="Lets the processor's client library confirm this payment.", repr=False)
     payment_intent_id: str = Field(description="Id of the payment; starts with pi_.")

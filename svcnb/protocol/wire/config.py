@@ -1,4 +1,4 @@
-"""What a service tells about itself without a credential."""
+"""Information about a service that needs no credential."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from svcnb.protocol.wire.base import Response
 
-# Told without prefixItems, which not every generator of clients and tests reads.
+# The schema has no prefixItems, which some generators of clients and tests do not support.
 _Pair: TypeAlias = Annotated[
     tuple[str, str],
     WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
@@ -16,7 +16,7 @@ _Pair: TypeAlias = Annotated[
 
 
 class NodeChainConfig(Response):
-    """Answer of ``get_node_chain_config``."""
+    """Response of ``get_node_chain_config``."""
 
     chain_name: str = ""
     chain_id: int
@@ -28,13 +28,13 @@ class NodeChainConfig(Response):
 
 
 class ChainConfigKeys(Response):
-    """Answer of ``get_chain_config_keys``."""
+    """Response of ``get_chain_config_keys``."""
 
     keys: list[str] = Field(description="Names that the node reads from the chain's configuration table.")
 
 
 class ActionClientConfig(Response):
-    """What one execution may use, and how long a client waits (the ``..._client_config`` endpoint)."""
+    """Limits of one execution, and how long a client waits (the ``..._client_config`` endpoint)."""
 
     timeout_ms: int
     async_timeout_ms: int
@@ -49,7 +49,7 @@ class ActionClientConfig(Response):
 
 
 class VersionResponse(Response):
-    """Answer of ``version``."""
+    """Response of ``version``."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""Groups: which actions and which wallets belong together."""
+"""Groups: sets of actions and wallets that belong together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AddGroupRequest(CompleteRequest):
 
 
 class AddGroupResponse(Response):
-    """Answer of ``add_group``."""
+    """Response of ``add_group``."""
 
     success: bool = True
     group_id: str = Field(description="Id of the new group in decimal.")

@@ -1,4 +1,4 @@
-"""The queries of list endpoints."""
+"""Queries of list endpoints."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from svcnb.protocol.wire.values import OptionalQueryGroupId, QueryGroupId, Query
 
 
 class PageQuery(CompleteRequest):
-    """Which part of a list is wanted.
+    """Part of a list.
 
-    A page size larger than the list answers the whole list, whatever the page number (reference facts 2.4.1).
+    A page size larger than the list returns the whole list for every page number (reference facts 2.4.1).
     """
 
     required_by_service: ClassVar = ("page_number", "page_size")

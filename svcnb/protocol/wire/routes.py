@@ -1,6 +1,6 @@
-"""Every route of the service that this package speaks, with the models of its bodies.
+"""All routes of the service that this package uses, with the models of their bodies.
 
-The client follows it, and the drift check holds a live service against it.
+The client uses this table, and the drift check compares a live service with it.
 
 Source: specification 4.
 """
@@ -35,7 +35,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Method and path."""
+        """Returns method and path."""
         return f"{self.method} {self.path}"
 
 

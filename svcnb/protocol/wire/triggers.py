@@ -1,7 +1,7 @@
-"""Requests and answers of the triggers service (specification 4.5; reference facts 10).
+"""Requests and responses of the triggers service (specification 4.5; reference facts 10).
 
-A trigger's account-address member carries the service's name (`Vocabulary.account_address_member`), so it is no field
-here: it stays among the extra members.
+A trigger's account-address member contains the service's name (`Vocabulary.account_address_member`). So it is not a
+field here, but one of the extra members.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
 from svcnb.protocol.wire.base import Request, Response
 
 Kind = Literal["webhook", "schedule", "chain_event"]
-"""What starts a trigger's runs."""
+"""Source of a trigger's runs."""
 
 ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
 """Chains that a chain_event trigger can watch."""
 
 Status = Literal["queued", "running", "retrying", "success", "failed"]
-"""State of a run. ``retrying`` is shown only when the service is set to; it counts as running otherwise."""
+"""State of a run. ``retrying`` is shown only if the service is configured to; otherwise such runs are shown as
+running."""
 
 CHAIN_IDS: dict[ChainName, int] = {"ethereum": 1, "base": 8453, "arbitrum": 42161, "bsc": 56, "polygon": 137}
 """Chain ids by name."""
 
 OPEN_STATUSES: frozenset[str] = frozenset({"queued", "running", "retrying"})
-"""States that a run leaves again."""
+"""States that are not final."""
 
 _Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
@@ -47,7 +48,7 @@ class CreateTrigger(Request):
 
 
 class PatchTrigger(Request):
-    """Body of ``PATCH /api/triggers/{id}``: what is absent or null stays as it is."""
+    """Body of ``PATCH /api/triggers/{id}``: absent or null members stay unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -95,27 +96,27 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``; what lies outside a range is brought into it."""
+    """Query of ``GET /api/triggers/{id}/runs``; values outside a range are clamped to it."""
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Most runs, 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Newest runs left out.")
 
 
 class RunPage(Response):
-    """Answer of ``GET /api/triggers/{id}/runs``, newest first."""
+    """Response of ``GET /api/triggers/{id}/runs``, newest first."""
 
     runs: list[TriggerRun]
 
 
 class Accepted(Response):
-    """Answer 202 to a webhook."""
+    """Response 202 to a webhook."""
 
     run_id: str
     status: Status = "queued"
 
 
 class Me(Response):
-    """Answer of ``GET /api/me``."""
+    """Response of ``GET /api/me``."""
 
     id: str
     email: str = ""

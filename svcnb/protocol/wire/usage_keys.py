@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import KeyGroups
 
 
 class UsageKeyPermissions(CompleteRequest):
-    """What a usage key may do; anything left out is not granted."""
+    """Permissions of a usage key; omitted ones are not granted."""
 
     required_by_service: ClassVar = (
         "name",
@@ -70,14 +70,14 @@ class AddUsageApiKeyWithSignatureRequest(SignedRequest):
 
 
 class AddUsageApiKeyResponse(Response):
-    """Answer of ``add_usage_api_key``: the only time that the key is shown."""
+    """Response of ``add_usage_api_key``, which is the only one that contains the key."""
 
     success: bool = True
     usage_api_key: str = Field(description="The usage key. Keep it: it is not shown again.", repr=False)
 
 
 class SignedUsageApiKeyResponse(Response):
-    """Answer of ``add_usage_api_key_with_signature``. Nothing is registered on chain yet."""
+    """Response of ``add_usage_api_key_with_signature``. Nothing is registered on chain yet."""
 
     usage_api_key: str = Field(description="Base64 of 32 secret bytes. Keep it: it is not shown again.", repr=False)
     wallet_address: str = Field(description="Address of the wallet of those bytes.")

@@ -1,7 +1,7 @@
 """The values inside requests: group ids, hashed CIDs, wallet addresses, page numbers.
 
-A value of the wrong JSON type does not match the schema (422). A value of the right type that cannot be read, such as
-a group id of ``"seven"``, is refused by the endpoint itself (400): such errors carry the type `UNUSABLE`.
+A value of the wrong JSON type does not match the schema (422). The endpoint itself rejects a value of the right type
+that cannot be read, such as a group id of ``"seven"`` (400). Such errors have the type `UNUSABLE`.
 
 Source: reference facts 2.3.
 """
@@ -27,16 +27,16 @@ UNUSABLE: Final = "unusable_value"
 """Type of a validation error that is the endpoint's own refusal (400), not a schema mismatch (422)."""
 
 STRICT_TYPES: Final = "strict_types"
-"""Name of the validation-context member that switches to the reference's exact JSON types."""
+"""Name of the validation-context member that enables the reference's exact JSON types."""
 
 FORGIVEN: Final = "forgiven"
-"""Name of the validation-context member, a set, that collects what only a service without strict types accepts."""
+"""Name of the validation-context member, a set of forms that only a service without strict types accepts."""
 
 WILDCARD_HASH: Final = "0x" + "0" * 64
-"""The hashed CID that stands for every action."""
+"""The hashed CID that means every action."""
 
 WILDCARD_ADDRESS: Final = "0x" + "0" * 40
-"""The wallet address that stands for every wallet."""
+"""The wallet address that means every wallet."""
 
 _HEX: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]+)\Z")
 _HEX_PREFIXED: Final = re.compile(r"0[xX]([0-9a-fA-F]+)\Z")
@@ -49,12 +49,12 @@ _ADDRESS_DIGITS: Final = 40
 
 
 def looks_like_cid(text: str) -> bool:
-    """Whether a text has the form of a raw CID (version 0, or version 1 in base32)."""
+    """Returns whether a string has the form of a raw CID (version 0, or version 1 in base32)."""
     return bool(_CID.match(text))
 
 
 def looks_like_hash(text: str) -> bool:
-    """Whether a text has the form of a 32-byte hash: ``0x`` and 64 hex digits."""
+    """Returns whether a string has the form of a 32-byte hash: ``0x`` and 64 hex digits."""
     return bool(_HASH.match(text))
 
 
@@ -78,11 +78,11 @@ def parse_group_id(text: str) -> int | None:
 
 
 def is_refused(info: ValidationInfo, what: str) -> bool:
-    """Whether a form that the live service does not take is refused here; it is noted otherwise.
+    """Returns whether a form is rejected here that the live service does not accept; otherwise notes it.
 
     Args:
-        info: Its context says whether types are strict.
-        what: The form, a noun phrase.
+        info: Its context contains whether types are strict.
+        what: Name of the form, for a sentence.
     """
     context = info.context if isinstance(info.context, dict) else {}
     if context.get(STRICT_TYPES):
@@ -174,7 +174,7 @@ GroupIdText = Annotated[
 
 def _at_most(limit: int, what: str, instead: str) -> BeforeValidator:
     def check(entries: object) -> object:
-        # Before the entries are checked: the errors of a hundred thousand take a second and 250 MB.
+        # Before the check of the entries: the errors of a hundred thousand entries take a second and 250 MB.
         if isinstance(entries, list) and len(entries) > limit:
             raise _unusable(f"{len(entries)} {what} given, at most {limit} are allowed in one call: {instead}")
         return entries
@@ -283,13 +283,13 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
 )
 
 HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
-"""The hash of one action's CID, or zero where a group's wildcard entry is meant."""
+"""The hash of one action's CID, or zero for a group's wildcard entry."""
 
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
 """The hash of one action's CID; zero is refused."""
 
 RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action; the service hashes it.")]
-"""A raw CID, any non-empty text that is not a hash; spaces around it do not count."""
+"""A raw CID, any non-empty text that is not a hash; spaces around it are ignored."""
 
 CidHashes = Annotated[
     list[CidHash], _at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
@@ -355,7 +355,7 @@ PermittedPkp = Annotated[
         }
     ),
 ]
-"""A permitted wallet address; the zero address stands for every wallet."""
+"""A permitted wallet address; the zero address means every wallet."""
 
 PermittedPkps = Annotated[
     list[PermittedPkp], _at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")

@@ -9,7 +9,7 @@ from svcnb.protocol.wire.signatures import SignedRequest
 
 
 class CreateWalletResponse(Response):
-    """Answer of ``create_wallet``."""
+    """Response of ``create_wallet``."""
 
     wallet_address: str = Field(description="Address of the new wallet, lower case.")
 
@@ -19,7 +19,7 @@ class CreateWalletWithSignatureRequest(SignedRequest):
 
 
 class SignedWalletResponse(Response):
-    """Answer of ``create_wallet_with_signature``. The wallet belongs to no account until it is registered on chain."""
+    """Response of ``create_wallet_with_signature``. Without registration on chain the wallet belongs to no account."""
 
     wallet_address: str = Field(description="Address of the new wallet, lower case.")
     derivation_path: str = Field(description="Its derivation path, 0x hex without leading zeros.")
