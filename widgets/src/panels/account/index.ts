@@ -146,8 +146,11 @@ export default panel("Account", (at) => {
     opened.hidden = mode === "";
     conversion.hidden = mode !== "api";
     transfer.hidden = mode !== "chain";
-    if (mode === "api") conversion.insertBefore(owner.element, convert);
-    else if (mode === "") chainCard.insertBefore(owner.element, chainCard.children[2] ?? null);
+    // Moved only where it has to be: an element that moves loses the focus, and the credit changes this state too.
+    const place = mode === "api" ? conversion : mode === "" ? chainCard : owner.element.parentElement;
+    if (owner.element.parentElement !== place) {
+      place?.insertBefore(owner.element, mode === "api" ? convert : place.children[2] ?? null);
+    }
     const rows: [string, string][] = [
       ["Mode", mode === "chain" ? "ChainSecured: a wallet owns it" : "API mode"],
       [mode === "chain" ? "Owner" : "Wallet of the account", address],
