@@ -91,7 +91,7 @@ def test_from_nothing_to_a_verified_signature_by_mouse(bench):
     form.get_by_role("button", name="Create").click()
     secret = place.locator(".svcnb-key").inner_text()
     place.get_by_role("button", name="I stored it").click()
-    assert place.get_by_label("Run with").locator("option:checked").inner_text() == "usage key runner"
+    place.get_by_label("Run with").locator("option:checked", has_text="usage key runner").wait_for(state="attached")
     place.get_by_role("button", name="Run", exact=True).click()
     place.get_by_role("heading", name="✓ Response").wait_for()
     place.get_by_role("button", name="Check the signature").click()
