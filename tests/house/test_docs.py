@@ -108,7 +108,7 @@ def test_every_exit_code_and_what_it_means_stand_on_their_page(generate: ModuleT
 
     rows = generate.exit_codes().splitlines()[4:]
     assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
-    assert "port that was asked for" in next(row for row in rows if row.startswith("| 4 |"))
+    assert "requested port" in next(row for row in rows if row.startswith("| 4 |"))
 
 
 def test_every_error_says_what_happened(generate: ModuleType) -> None:
