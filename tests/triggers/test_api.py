@@ -247,11 +247,11 @@ async def test_a_foreign_trigger_looks_like_a_missing_one(door):
     from svcnb.emulator.triggers.identity import challenge_of
 
     made = await door.ok("POST", "/api/triggers", body())
-    other = "other-token-" + "y" * 32
-    order = {"challenge": challenge_of(other), "email": "other@example.org"}
+    other, email = f"other-token-{uuid4()}", f"{uuid4().hex}@example.org"  # of this test alone
+    order = {"challenge": challenge_of(other), "email": email}
     assert (await door.http.post("/_emulator/agents/approve", json=order, headers=door.control)).status_code == 200
     as_other = {"Authorization": f"Bearer {other}"}
-    assert (await door.ask("GET", "/api/me", headers=as_other)).json()["email"] == "other@example.org"
+    assert (await door.ask("GET", "/api/me", headers=as_other)).json()["email"] == email
     path = f"/api/triggers/{made['id']}"
     assert await refused(door, "GET", path, headers=as_other) == (404, "not_found")
     assert (await door.ask("GET", "/api/triggers", headers=as_other)).json() == []
