@@ -71,7 +71,7 @@ SKIPS_IN_CI = {
     "needs the extra lite": "JupyterLite and its wheels; docs/browser.md",
     "the superuser may write anywhere": "CI runs as root, which ignores file modes",
     "no advisory data": "advisories are a file that whoever runs the audit brings along",
-    "no copy of the chart": "the chart of JupyterHub is a file that whoever changes the values brings along",
+    "no copy of the chart": "the chart of JupyterHub is a file that a person who changes the values supplies",
     "a trap of this engine": "`fast` hands such a run to `v8`; the same case is tested on `v8` and `auto`",
 }
 _unlisted_skips: list[str] = []

@@ -20,7 +20,7 @@ interface Call {
 
 const ERROR_STRING = "0x08c379a0";
 const PANIC = "0x4e487b71";
-/** Gas that a balance nobody has would pay for: calls cost nothing. */
+/** Gas of a plain transfer, the least that a transaction uses. */
 const LEAST_GAS = 21_000n;
 
 function read(given: Json | undefined): Call {
@@ -43,11 +43,11 @@ function seen(mined: Mined, overrides: Json | undefined): HeaderData {
     timestamp: quantity(given.time, "time") ?? header.timestamp,
     gasLimit: quantity(given.gasLimit, "gasLimit") ?? header.gasLimit,
     parentHash: header.parentHash,
-    baseFeePerGas: 0n, // nobody pays
+    baseFeePerGas: 0n, // calls are free
   };
 }
 
-/** Runs a call as a transaction that nobody pays and nobody signed. */
+/** Runs a call as a transaction without a signature and without a fee. */
 async function attempt(chain: Chain, call: Call, gas: bigint, header: HeaderData, list = false): Promise<RunTxResult> {
   const tx = createFeeMarket1559Tx({
     to: call.to,

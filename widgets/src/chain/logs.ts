@@ -1,4 +1,4 @@
-/** Logs of past blocks, and filters that remember how far somebody has read. */
+/** Logs of past blocks, and filters that remember how far their caller has read. */
 import { bytesToHex } from "@ethereumjs/util";
 import type { Chain, Mined } from "./chain.ts";
 import { INVALID_PARAMS, RpcError, SERVER_ERROR } from "./errors.ts";

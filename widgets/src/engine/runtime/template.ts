@@ -12,7 +12,7 @@
  */
 import { createObject } from "./primordials.ts";
 
-/** What `clone` of Linux is called with: the copy is a child of the spawner, and its end is told by SIGCHLD. */
+/** What `clone` of Linux is called with: the copy is a child of the spawner, and its end is signalled by SIGCHLD. */
 const CLONE_FLAGS = 0x8000n | 17n; // CLONE_PARENT, SIGCHLD
 const SIGKILL = 9n;
 const PR_SET_PDEATHSIG = 1n;
